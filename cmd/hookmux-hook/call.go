@@ -29,7 +29,7 @@ type call struct {
 	started   time.Time
 	request   frame.Request
 
-	read []byte // what of the payload was read in a hurry, before it took long
+	read []byte // the part of the payload that was read in a hurry, before it took long
 	cut  bool   // that is all there will be of it: the rest is only read away
 	sent conn   // where the request is waiting for its reply already
 

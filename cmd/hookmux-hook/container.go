@@ -94,7 +94,7 @@ func (c *call) tightened(reply *frame.Reply) (answer neutral.Answer, ok bool) {
 		return c.row.Neutral, true
 	case frame.VerdictDeny:
 		if refuse == c.row.Neutral {
-			refuse = ask // the agent can't be refused here
+			refuse = ask // the agent can't be denied here
 		}
 		return withReason(refuse, reply.Reason), true
 	case frame.VerdictAsk:

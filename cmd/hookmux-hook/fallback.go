@@ -181,7 +181,7 @@ func runProgram(args, env []string, stdin []byte, until time.Time) ([]byte, erro
 	}
 	end := time.AfterFunc(time.Until(until), func() {
 		_ = proc.Kill()
-		_ = outRead.Close() // whoever else holds the other end keeps nobody waiting
+		_ = outRead.Close() // other holders of the other end keep nothing waiting
 	})
 	defer end.Stop()
 	go func() {

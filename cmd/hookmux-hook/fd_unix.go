@@ -60,7 +60,7 @@ func isTerminal(r io.Reader) bool {
 func workingDir() string {
 	dir, err := syscall.Getwd()
 	if err != nil || dir == "" || dir[0] != '/' {
-		return "" // it was removed, or lies outside our root
+		return "" // it was removed, or is outside our root
 	}
 	return dir
 }

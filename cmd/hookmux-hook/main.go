@@ -38,7 +38,7 @@ const usageExit = 64
 func runClient(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	start := time.Now()
 	if paths.LeavesToSystem(paths.GetenvFrom(env)) && replaceSelf != nil {
-		_ = replaceSelf(paths.SystemProgram("hookmux-hook"), append([]string{"hookmux-hook"}, args...), env) // where it's gone, this one goes on
+		_ = replaceSelf(paths.SystemProgram("hookmux-hook"), append([]string{"hookmux-hook"}, args...), env) // if it's gone, this one goes on
 	}
 	opt, err := parseArgs(args, paths.GetenvFrom(env))
 	switch {
@@ -98,7 +98,7 @@ func superviseCall(c *call, stdin io.Reader, stderr io.Writer) neutral.Answer {
 		// The sender of the signal may be the agent, which doesn't read an answer any
 		// more, or a program that wants the call to pass unchecked.
 		if c.unsent.Load() && !c.contained { // a daemon is being waited for; the event is not lost with us
-			_ = c.leaveEvent() // nobody is left to tell
+			_ = c.leaveEvent() // nothing is left to report to
 		}
 		return c.withoutAnswer()
 	}

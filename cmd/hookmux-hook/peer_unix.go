@@ -18,7 +18,7 @@ func checkUser(c conn) error {
 	if _, uid, err := c.peerOf(); err == nil && uid != paths.UserID() {
 		return errOtherUser
 	}
-	return nil // also where the system does not say
+	return nil // also if the system doesn't report it
 }
 
 // checkProgram refuses a process on the daemon's socket that does not run the

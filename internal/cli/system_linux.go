@@ -25,6 +25,6 @@ func useSystem(given *keeper.Given) {
 		_ = unix.Exec(start, append([]string{start, keeper.StartRead}, os.Args[1:]...), os.Environ())
 	}
 	if paths.LeavesToSystem(os.Getenv) {
-		_ = unix.Exec(paths.SystemProgram("hookmux"), os.Args, os.Environ()) // where it's gone, this one says what is wrong
+		_ = unix.Exec(paths.SystemProgram("hookmux"), os.Args, os.Environ()) // if it's gone, this one says what is wrong
 	}
 }

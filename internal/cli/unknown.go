@@ -25,7 +25,7 @@ func checkCommand(app *cmdutil.App, root *cobra.Command, args []string) error {
 	}
 	cmd, rest, err := root.Find(args)
 	if err != nil || !cmd.HasSubCommands() {
-		return nil // cobra's own errors, and words that the command itself reads
+		return nil // cobra's own errors, and arguments that the command itself reads
 	}
 	var words []string
 	for _, word := range rest {

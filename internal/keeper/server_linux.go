@@ -106,7 +106,7 @@ func (s *Server) answer(conn int, peer *unix.Ucred) {
 	_ = unix.SetsockoptTimeval(conn, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait)
 	_ = unix.SetsockoptTimeval(conn, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &wait)
 	var b [2]byte
-	n, err := unix.Read(conn, b[:]) // descriptors that somebody sends along are dropped by the kernel
+	n, err := unix.Read(conn, b[:]) // descriptors that a peer sends along are dropped by the kernel
 	if err != nil {
 		return
 	}

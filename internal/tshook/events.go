@@ -45,7 +45,7 @@ type presentedEvent struct {
 // presenter translates events into the format one file was written for.
 type presenter struct {
 	generation Generation
-	newReasons bool // of the first generation: new stands for clear
+	newReasons bool // of the first generation: new means clear
 	listens    map[string]bool
 }
 

@@ -22,7 +22,7 @@ type Inner struct {
 	fields   map[string]json.RawMessage
 	ctx      pi.Object
 	result   map[string]json.RawMessage
-	messages []json.RawMessage // of before_agent_start: all count
+	messages []json.RawMessage // of before_agent_start: all are used
 }
 
 // ReadInner parses what pi's extension sent.
@@ -37,7 +37,7 @@ func ReadInner(ev *event.Event) (*Inner, error) {
 	if payload.Event == nil {
 		return nil, errors.New("the payload has no event")
 	}
-	delete(payload.Event, "absent") // ours, see dressed in js/core
+	delete(payload.Event, "absent") // hookmux's own, see dressed in js/core
 	delete(payload.Event, "wants")
 	payload.Event["type"] = pi.Encode(ev.Native)
 	return &Inner{name: ev.Native, fields: payload.Event, ctx: pi.ParseObject(payload.Ctx),

@@ -163,7 +163,7 @@ func (s *sidecar) readLines(r io.ReadCloser) {
 		case said.Start != 0:
 			s.ops.Start(said.Start, said.Op, said.Args, said.Key)
 		default:
-			_ = s.ops.Call(said.Op, said.Args) // nobody waits for the answer
+			_ = s.ops.Call(said.Op, said.Args) // nothing waits for the answer
 		}
 	}
 	_ = r.Close()

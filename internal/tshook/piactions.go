@@ -37,7 +37,7 @@ const (
 
 func (v *fileOwner) RunAgentAction(key string, args json.RawMessage) {
 	if v.m.engine.host.Model == nil || v.isHeadless(key) || v.m.isLogOnly() {
-		return // a session without a person shows nothing, and neither does a hook that only logs
+		return // an unattended session shows nothing, and neither does a hook that only logs
 	}
 	a := &v.acts
 	a.mu.Lock()

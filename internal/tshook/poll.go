@@ -21,7 +21,7 @@ func (w *watcher) forgetFolder(path string) {
 	defer w.mu.Unlock()
 	if w.dirs[path] {
 		delete(w.dirs, path)
-		_ = w.notify.Remove(path) // where a folder was only renamed
+		_ = w.notify.Remove(path) // if a folder was only renamed
 	}
 }
 
@@ -63,7 +63,7 @@ func (m *Hook) statFiles() []fs.FileInfo {
 	m.mu.Unlock()
 	list := make([]fs.FileInfo, len(paths))
 	for i, path := range paths {
-		list[i], _ = os.Stat(path) // nil stands for a missing file
+		list[i], _ = os.Stat(path) // nil means a missing file
 	}
 	return list
 }

@@ -29,7 +29,7 @@ type Trial struct {
 // Tried is the result of a [Trial].
 type Tried struct {
 	Info     Info
-	Decision event.Decision  // as the agent would be told, before its dialect writes it
+	Decision event.Decision  // as it is before the agent's dialect writes it
 	Err      error           // the file did not load, or failed as a guard would
 	Inner    json.RawMessage // pi's answer to an event that happens inside it
 	Took     time.Duration

@@ -62,7 +62,7 @@ func checkAgent(app *cmdutil.App, name string, asJSON bool) error {
 	// The catalogue without the file itself, in case it is in its place already.
 	var files []agent.File
 	for _, dir := range []string{filepath.Join(dirs.Config, "agents"), filepath.Join(dirs.System, "agents")} {
-		found, _ := agent.ReadFiles(dir) // `hookmux status` tells of those
+		found, _ := agent.ReadFiles(dir) // `hookmux status` reports those
 		for _, f := range found {
 			if !paths.SameFile(f.Name, name) {
 				files = append(files, f)

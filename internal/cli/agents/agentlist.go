@@ -56,7 +56,7 @@ type AgentState struct {
 	Title    string              `json:"title"`
 	Here     bool                `json:"here"`
 	Program  string              `json:"program,omitempty"`
-	Config   string              `json:"config,omitempty"` // its folder, where it is there
+	Config   string              `json:"config,omitempty"` // its folder, if it exists
 	Version  string              `json:"version,omitempty"`
 	Hooked   bool                `json:"hooked"`
 	Wrong    string              `json:"wrong,omitempty"`

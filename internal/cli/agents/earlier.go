@@ -45,7 +45,7 @@ func leftoverPaths(dirs paths.Dirs, found []install.Leftover) []string {
 	var list []string
 	for _, one := range found {
 		if filepath.Base(one.Path) == "accepted.once" {
-			continue // ours: written in place of what goes
+			continue // hookmux's own: it replaces what goes
 		}
 		list = append(list, paths.Shorten(dirs.Home, one.Path))
 	}

@@ -269,7 +269,7 @@ func ConfirmPlan(app *cmdutil.App, plan *install.Plan, f *InstallFlags, question
 	}
 	ask := app.Stdout
 	if out, ok := app.Stdout.(*os.File); !ok || !term.IsTerminal(int(out.Fd())) {
-		ask = app.Stderr // the changes are read by a program, the question by a person
+		ask = app.Stderr // the changes are read by a program, the question by the user
 	}
 	fmt.Fprintf(ask, "%s [y/N] ", question)
 	said, err := app.ReadYes()

@@ -110,7 +110,7 @@ func SealInstallation(app *cmdutil.App) {
 		dirs = chosen
 	}
 	if writeInstallation(app, dirs, noted.Program) == nil { // else the next command tries again
-		_ = noteGuarded(app, dirs) // without it, all tool calls count as guarded while nobody answers
+		_ = noteGuarded(app, dirs) // without it, all tool calls are taken to be guarded while no daemon answers
 	}
 }
 
@@ -133,7 +133,7 @@ func acceptFirst(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, dirs
 	if errors.Is(err, client.ErrNoDaemon) {
 		_ = sources.New(sources.Options{
 			Dirs: dirs, Catalogue: c, Accepted: sources.OpenAccepted(dirs, false),
-		}).Accepted.AcceptInitial(true) // status tells what was not taken
+		}).Accepted.AcceptInitial(true) // status shows what wasn't accepted
 	}
 }
 

@@ -22,7 +22,7 @@ func RefreshShim(app *cmdutil.App) {
 	}
 	noted := dirs.Installation()
 	if noted != nil && paths.Runnable(install.Shim(dirs)) && paths.Runnable(noted.Program) {
-		return // PATH, which anybody may choose, has no say then
+		return // PATH, which any program may choose, isn't used then
 	}
 	self, hook, err := OwnPrograms()
 	if err != nil {

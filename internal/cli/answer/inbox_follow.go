@@ -29,7 +29,7 @@ type inboxFollower struct {
 	asJSON bool
 	style  text.Style
 	open   map[string]*client.Request // shown, and not known to have ended
-	fresh  map[string]bool            // told of on this connection
+	fresh  map[string]bool            // reported on this connection
 	ready  *client.InboxReady         // as said last
 }
 

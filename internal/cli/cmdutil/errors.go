@@ -8,7 +8,7 @@ const (
 	ExitFailed   = 1
 	ExitUsage    = 64 // wrong arguments
 	ExitNoDaemon = 69
-	ExitDenied   = 77 // refused because of who asked
+	ExitDenied   = 77 // denied because of who asked
 )
 
 // What shells say for a program that isn't there or can't be run.

@@ -99,7 +99,7 @@ var errRunning = errors.New("a daemon is already running; `hookmux daemon status
 
 func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 	auto := app.Getenv(daemonstart.LockVariable) != ""
-	person := app.Given == nil && byUser(app, auto) // hookmux-start starts it for everybody
+	person := app.Given == nil && byUser(app, auto) // hookmux-start starts it for every caller
 	dirs, err := daemonDirs(app, person)
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 	}
 	if errors.Is(err, daemonstart.ErrRunning) {
 		if auto || app.Given != nil {
-			return nil // somebody was faster; that is all the starter wanted
+			return nil // another one was faster; that is all the starter wanted
 		}
 		return errRunning
 	}

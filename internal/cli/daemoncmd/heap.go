@@ -38,7 +38,7 @@ func steadyHeap(ctx context.Context) {
 		case <-tick.C:
 		}
 		if metrics.Read(live); live[0].Value.Kind() != metrics.KindUint64 {
-			return // this runtime does not tell
+			return // this runtime doesn't report it
 		}
 		if next := percentFor(live[0].Value.Uint64()); 10*max(next-percent, percent-next) > percent {
 			percent = next

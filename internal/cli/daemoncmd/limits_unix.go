@@ -27,7 +27,7 @@ func checkLimits() error {
 	for _, need := range neededLimits {
 		var have unix.Rlimit
 		if unix.Getrlimit(need.resource, &have) != nil {
-			continue // the system does not tell
+			continue // the system doesn't report it
 		}
 		if have.Cur < need.least {
 			return fmt.Errorf("the limit on %s is %d%s, and a daemon needs %d: raise it (ulimit) and start the daemon "+

@@ -211,7 +211,7 @@ func trialJSON(app *cmdutil.App, t *tshook.Tried, ev *event.Event, d event.Decis
 		Event    *event.Event     `json:"event"`
 		Decision event.Decision   `json:"decision"`
 		Answer   wire.Answer      `json:"answer"`
-		Inner    json.RawMessage  `json:"inner,omitempty"` // what pi is told about an event inside it
+		Inner    json.RawMessage  `json:"inner,omitempty"` // what pi gets for an event inside it
 		Error    string           `json:"error,omitempty"`
 		TookMS   float64          `json:"tookMs"`
 		Console  []string         `json:"console"`

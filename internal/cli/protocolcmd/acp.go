@@ -185,7 +185,7 @@ func checkListener(conn net.Conn, program string) error {
 // leaveReport keeps an event that no daemon took for the next one.
 func leaveReport(dirs paths.Dirs, cwd, id, agent string, r acp.Report) {
 	if r.Event == acp.EventConnect {
-		return // it tells the daemon that runs something, and nobody else
+		return // it only reaches the daemon that runs
 	}
 	// What cannot be kept is lost: the conversation goes on.
 	_ = spoolrecord.Leave(dirs.Spool(), &spoolrecord.Record{

@@ -88,7 +88,7 @@ func interactive(ctx context.Context, app *cmdutil.App, target, script string) e
 type machine struct {
 	os, arch string
 	data     string // the folder of hookmux's programs and data
-	program  string // hookmux there; "" where there is none
+	program  string // hookmux there; "" if there is none
 	version  string
 }
 

@@ -313,7 +313,7 @@ func filesHere(app *cmdutil.App) ([]ruleFile, error) {
 	for _, folder := range folders {
 		names, err := ruleset.ListFiles(folder.path)
 		if err != nil {
-			continue // named by whoever reads the rules in force
+			continue // reported by what reads the rules in force
 		}
 		for _, name := range names {
 			list = append(list, ruleFile{name, folder.layer})

@@ -50,7 +50,7 @@ func ShowPack(app *cmdutil.App, name string, asJSON bool) (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	list, _ := pack.Rules() // hookmux refused to add one with wrong rules
+	list, _ := pack.Rules() // hookmux rejected packs with wrong rules when they were added
 	if !asJSON {
 		showPack(app, pack, list, kept.Origin)
 	}

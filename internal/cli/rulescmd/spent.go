@@ -18,7 +18,7 @@ type told struct {
 	budgets []wire.Budget
 	windows []wire.UsageWindow
 	session *wire.Session
-	today   func() *wire.UsageReport // asked for once, where it's needed; nil where nobody knows
+	today   func() *wire.UsageReport // asked for once, if it's needed; nil if it isn't known
 }
 
 const notTold = "the daemon doesn't say what was used"

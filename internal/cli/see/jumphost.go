@@ -80,7 +80,7 @@ func targetOf(ctx context.Context, app *cmdutil.App, name string) (string, error
 	}
 	for _, one := range list {
 		target := one.Target
-		if one.Kind == wire.HostFleet { // which knows names only; your ssh config says where that is
+		if one.Kind == wire.HostFleet { // which only knows names; your ssh config says where that is
 			target = one.Name
 		}
 		if one.Name == name && remote.CheckTarget(target) == nil {

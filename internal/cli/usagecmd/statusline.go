@@ -63,7 +63,7 @@ shows cost, context and limits.`,
 // status is sent by Claude Code to its status line.
 type status struct {
 	params wire.UsageWindowsParams
-	cost   *float64 // nil where it isn't known
+	cost   *float64 // nil if it isn't known
 	model  string
 }
 

@@ -81,7 +81,7 @@ type Step struct {
 // Setup installs and removes.
 type Setup struct {
 	Programs string // the folder that has the programs to install
-	User     int    // whose state moves in; 0 for nobody's
+	User     int    // whose state moves in; 0 for no user's
 	// Start starts the service and Stop stops it. Nil: with systemd.
 	Start, Stop func() error
 }
@@ -162,7 +162,7 @@ func (s *Setup) Uninstall() ([]Step, error) {
 		}
 		one := &Setup{User: uid}
 		if _, err := user.LookupId(folder.Name()); err != nil {
-			continue // nobody is left to have it
+			continue // the user is gone
 		}
 		steps = append(steps, Step{"stop " + userName(uid) + "'s daemon and move its state back to " + userName(uid) + "'s home",
 			func() error { return one.move("out") }})
@@ -221,7 +221,7 @@ func removeAccount() error {
 			return err
 		}
 	}
-	if _, err := user.LookupGroup(paths.KeeperName); err == nil { // where userdel leaves it
+	if _, err := user.LookupGroup(paths.KeeperName); err == nil { // if userdel leaves it
 		return command("groupdel", paths.KeeperName)
 	}
 	return nil

@@ -38,7 +38,7 @@ type Outcome int
 // The outcomes of Start.
 const (
 	Started Outcome = iota + 1 // a daemon was spawned; its socket will answer soon
-	Busy                       // somebody else is starting one
+	Busy                       // another process is starting one
 	Running                    // one lives; if it doesn't answer it is on its way up or down
 	Backoff                    // the next start waits after too many deaths
 )

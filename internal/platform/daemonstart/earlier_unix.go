@@ -44,7 +44,7 @@ func replaceEarlier(d paths.Dirs) *os.File {
 		pid := earlierPID(d, lock)
 		switch waited := time.Since(started); {
 		case pid == 0 || waited > 7*time.Second:
-			_ = f.Close() // a stranger holds the file, which keeps nobody from serving
+			_ = f.Close() // another program holds the file, which doesn't keep this daemon from serving
 			return nil
 		case waited > 5*time.Second:
 			_ = syscall.Kill(pid, syscall.SIGKILL) // what it acknowledged is on disk

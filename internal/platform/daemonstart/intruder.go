@@ -41,11 +41,11 @@ func (s *lockIntruder) putAside(lock string, d paths.Dirs) {
 	s.pid = 0
 	aside := lock + asideMark + strconv.Itoa(pid) + "-" + programName(pid)
 	if err := os.Rename(lock, aside); err != nil {
-		return // somebody else was faster
+		return // another process was faster
 	}
 	// If the lock was replaced between the look and the renaming, it is put back.
 	if fileNumber(aside) != inode {
-		_ = os.Link(aside, lock) // fails where a new one was made meanwhile
+		_ = os.Link(aside, lock) // fails if a new one was made in the meantime
 		_ = os.Remove(aside)
 	}
 }
@@ -112,7 +112,7 @@ func markedDaemon(d paths.Dirs) int {
 // is gone, the daemon that it started may have the lock.
 func belongsToDaemon(pid int, d paths.Dirs) bool {
 	if IsConfinedElsewhere(pid) {
-		return false // nobody believes it, so that another must be able to start
+		return false // it isn't believed, so another must be able to start
 	}
 	marked, name := markedDaemon(d), programName(pid)
 	if name == "" {

@@ -143,7 +143,7 @@ func spawn(d paths.Dirs, program string, env []string, lock *os.File) error {
 	// The starter may be gone before the daemon is up, and is all that the system shows of the
 	// lock. On a full disk the lock may be mistaken for another program's.
 	_ = writeSmall(d.AliveFile(), []byte(startingMark+strconv.Itoa(proc.Pid)+"\n"))
-	go func() { _, _ = proc.Wait() }() // no zombie where the starter lives on
+	go func() { _, _ = proc.Wait() }() // no zombie if the starter lives on
 	return nil
 }
 
@@ -167,7 +167,7 @@ func openLog(file string) (*os.File, error) {
 		if info, err := log.Stat(); err == nil && info.Mode().IsRegular() {
 			return log, nil
 		}
-		_ = log.Close() // nothing of ours
+		_ = log.Close() // not hookmux's own
 	}
 	return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 }
@@ -176,7 +176,7 @@ func openLog(file string) (*os.File, error) {
 type DaemonLock struct {
 	dirs    paths.Dirs
 	lock    *os.File
-	earlier *os.File // keeps out daemons of builds before the first release; nil where it can't
+	earlier *os.File // keeps out daemons of builds before the first release; nil if it can't
 }
 
 // AcquireLock makes the calling process the daemon, or says ErrRunning. It keeps

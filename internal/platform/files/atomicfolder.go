@@ -28,7 +28,7 @@ func WriteFolder(dir string, files []FolderFile) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(temp) }() // gone already where all went well
+	defer func() { _ = os.RemoveAll(temp) }() // gone already if all went well
 	for _, f := range files {
 		path := filepath.Join(temp, filepath.FromSlash(f.Path))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -24,7 +24,7 @@ import (
 // Dirs are the places of one user.
 type Dirs struct {
 	Home    string
-	Runtime string // socket, locks, log: gone after a reboot where the system has such a place
+	Runtime string // socket, locks, log: gone after a reboot if the system has such a place
 	State   string // journal, intake, spool
 	Config  string
 	Data    string

@@ -18,7 +18,7 @@ func List() []int {
 		return nil
 	}
 	defer func() { _ = dir.Close() }() // only read
-	names, _ := dir.Readdirnames(-1)   // what was read counts
+	names, _ := dir.Readdirnames(-1)   // what was read is used
 	var pids []int
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil {

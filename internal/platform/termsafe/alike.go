@@ -12,8 +12,8 @@ import (
 type reader struct {
 	s       string
 	prev    rune // the character before, '\\' for one that is written out
-	marks   int  // how many marks stand on one letter so far
-	wordEnd int  // where the word ends that was looked at last
+	marks   int  // how many marks are on one letter so far
+	wordEnd int  // where the last word that was looked at ends
 	alike   bool // its foreign letters are written out
 }
 

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	lineMark = '⏎' // stands for a line end
-	cutMark  = '…' // stands for what did not fit
+	lineMark = '⏎' // replaces a line end
+	cutMark  = '…' // replaces what didn't fit
 )
 
 // Line returns s on one line of at most width columns: dangerous characters

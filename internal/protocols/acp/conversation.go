@@ -13,7 +13,7 @@ import (
 
 // The events that are reported to the daemon, as agent/data/acp.yaml describes them.
 const (
-	EventConnect       = "acp:connect" // tells the daemon that runs who speaks
+	EventConnect       = "acp:connect" // reports to the daemon that runs which agent talks
 	eventNew           = "acp:session/new"
 	eventLoad          = "acp:session/load"
 	eventPrompt        = "acp:session/prompt"
@@ -113,7 +113,7 @@ type session struct {
 	cwd, mode, model string
 	turns            int
 	words            string // the agent's final message
-	wordsOf          string // the message they stand in
+	wordsOf          string // the message they are in
 	calls            map[string]*toolCall
 	allowed          map[action]bool // commands and paths that were said yes to
 }

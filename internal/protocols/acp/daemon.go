@@ -181,7 +181,7 @@ func (h *FrameDaemon) ask(ctx context.Context, id, name string, r Report, limit 
 			return frame.Reply{}, errStuck
 		}
 		if time.Since(began) > time.Second {
-			sends = 0 // it waited for a person, whom the next daemon asks again
+			sends = 0 // it waited for the user, whom the next daemon asks again
 		}
 	}
 	return frame.Reply{}, errors.Join(err, ctx.Err())

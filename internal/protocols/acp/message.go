@@ -28,7 +28,7 @@ type RPCError struct {
 // ReadMessage reads a line that passed [checkLine]. It is false for a list of
 // messages, a line of blanks and an answer to nothing.
 func ReadMessage(line []byte) (Message, bool) {
-	var members map[string]json.RawMessage // names count as they are spelled, as in editors
+	var members map[string]json.RawMessage // names are compared as they are spelled, as in editors
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &members) != nil {
 		return Message{}, false

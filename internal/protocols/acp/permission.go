@@ -31,7 +31,7 @@ type openRequests struct {
 	daemon   Daemon
 	toAgent  func(line []byte)
 	toEditor func(line []byte)
-	given    func(p *Permission) // hears of a yes of hookmux
+	given    func(p *Permission) // called when hookmux says yes
 
 	mu   sync.Mutex
 	open map[string]*openRequest // by number

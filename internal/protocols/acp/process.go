@@ -75,7 +75,7 @@ func Start(argv, env []string, stderr io.Writer) (*Agent, error) {
 type agentOutput struct {
 	from  *os.File
 	ended <-chan struct{}
-	last  time.Time // what comes later does not count; zero while the agent runs
+	last  time.Time // what comes later is ignored; zero while the agent runs
 }
 
 func (o *agentOutput) Close() error { return o.from.Close() }

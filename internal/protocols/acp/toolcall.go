@@ -22,7 +22,7 @@ type toolCall struct {
 		} `json:"claudeCode"`
 	} `json:"_meta"`
 
-	begun bool // it was told that it begins
+	begun bool // its beginning was reported
 }
 
 // toolContent is the content of a call: text, or the difference it makes to a file.

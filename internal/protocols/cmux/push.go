@@ -45,7 +45,7 @@ type pushResult struct {
 	ItemID   string         `json:"item_id,omitempty"`
 	ItemIDs  []string       `json:"item_ids,omitempty"`
 	Decision map[string]any `json:"decision,omitempty"`
-	Why      string         `json:"why,omitempty"` // how a request ended that nobody answered
+	Why      string         `json:"why,omitempty"` // how a request ended that wasn't answered
 }
 
 // pushEvent takes an event from a program that speaks to cmux's inbox.
@@ -101,7 +101,7 @@ func (s *Server) pushOne(ctx context.Context, raw json.RawMessage, wait time.Dur
 		defer stop()
 	}
 	var need policy.Need
-	guarded := false // a tool call: guards have a say, nobody is asked to permit it
+	guarded := false // a tool call: guards decide, the user isn't asked to permit it
 	done := s.Pipeline.Push(ctx, approvals.Pushed{
 		Agent: agent, Session: session, Name: e.Name, Cwd: e.Cwd, Payload: unwrapEvent(raw, session), Peer: peer,
 		Wait: wait, Key: cmp.Or(e.RequestID, e.OtherID),
@@ -185,7 +185,7 @@ func (s *Server) setKind(ev *event.Event, e *pushedEvent) {
 	case "PermissionRequest", "ExitPlanMode", "AskUserQuestion":
 		ev.Kind, ev.Malformed = event.PermissionRequest, ""
 		s.setTool(ev, e)
-	case "UserPromptSubmit": // cmux's plugin for OpenCode puts the words where a tool's input stands
+	case "UserPromptSubmit": // cmux's plugin for OpenCode puts the prompt in place of a tool's input
 		if words := pushedPrompt(ev.Raw); words != "" && ev.Prompt == "" {
 			ev.Prompt, ev.Tool = words, nil
 		}
@@ -285,7 +285,7 @@ func (s *Server) needOf(ev *event.Event) (policy.Need, bool) {
 	if ev.Tool == nil || ev.Kind != event.PermissionRequest && ev.Kind != event.ToolBefore {
 		return policy.Need{}, false
 	}
-	if ev.Kind == event.ToolBefore { // guards decide; a person only where one of them asks
+	if ev.Kind == event.ToolBefore { // guards decide; the user only if one of them asks
 		return policy.Need{Kind: policy.Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}}, true
 	}
 	switch ev.Tool.Kind {

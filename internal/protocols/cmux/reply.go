@@ -155,7 +155,7 @@ func (s *Server) replyPlan(ask services.Asking, params json.RawMessage, peer pro
 		return nil, wire.Errorf(wire.CodeParams, "mode %q is none of autoAccept, manual, ultraplan, deny", p.Mode)
 	}
 	if p.Feedback != "" {
-		mode = event.PlanReject // words about a plan want another one
+		mode = event.PlanReject // a text about a plan asks for another one
 	}
 	if p.Mode == "ultraplan" && p.Feedback == "" {
 		p.Feedback = "make the plan more thorough first"

@@ -149,7 +149,7 @@ func (m *SourceMap) RewriteStack(text, name string) (rewritten, where string) {
 		place := parts[2] + ":" + parts[3]
 		if file, l, c, ok := m.originOf(line, column); ok {
 			if strings.HasPrefix(filepath.Base(file), "host:") {
-				continue // where a module of ours was taken in
+				continue // where one of hookmux's own modules was included
 			}
 			place = file + ":" + strconv.Itoa(l) + ":" + strconv.Itoa(c)
 		} else if len(m.lines) > 0 {

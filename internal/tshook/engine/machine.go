@@ -526,7 +526,7 @@ func (m *Machine) refuseJobs(why error) {
 // way is interrupted.
 func (m *Machine) Close() {
 	m.refuseJobs(ErrClosed)
-	m.ops.Cancel() // a process the turn stands still for
+	m.ops.Cancel() // a process the turn is blocked on
 	m.watchdog.endSlice()
 	<-m.done
 }

@@ -26,7 +26,7 @@ type fileTable struct {
 	ctx       context.Context
 	deps      services.Deps
 	newEngine func(timeout time.Duration) *tshook.Engine
-	accepted  *accepted.Store // nil: files count as they are
+	accepted  *accepted.Store // nil: files are used as they are
 
 	version   atomic.Uint64 // changes whenever entries may have to be made again
 	changes   changeSignal  // announces a new version
@@ -39,7 +39,7 @@ type fileTable struct {
 	timeout time.Duration
 	loaded  map[string]*loadedFile // by path
 	owners  map[string][]string    // owner → paths, in order
-	leaving map[string]*loadedFile // by path: nobody wants them, and they end soon
+	leaving map[string]*loadedFile // by path: no owner wants them, and they end soon
 }
 
 // loadedFile is a file that is loaded or being loaded.
@@ -228,7 +228,7 @@ func (t *fileTable) awaitLoading(ctx context.Context) (waited bool) {
 		case <-one.ready:
 		default:
 			waited = true
-			_ = one.awaitReady(ctx) // what is not loaded by then is told later
+			_ = one.awaitReady(ctx) // what isn't loaded by then is reported later
 		}
 	}
 	return waited

@@ -54,7 +54,7 @@ func (s *Service) PassInner(ctx context.Context, call hook.Call, listeners []*ho
 		began := time.Now()
 		over, err := e.Run.(*fileHandler).passInner(ctx, &own, inner)
 		if ctx.Err() != nil && err != nil && !over {
-			return nil, nil // whoever asked is gone, or has no time left; what fails closed is told so
+			return nil, nil // the caller is gone, or has no time left; handlers that fail closed are notified
 		}
 		steps = append(steps, hook.Step{Hook: e.ID, Role: hook.Advise, Took: time.Since(began), Err: err})
 		if over {

@@ -31,7 +31,7 @@ func openAny(path string, flags int, mode fs.FileMode) (*os.File, error) {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
-		_ = file.SetDeadline(time.Now().Add(deviceAnswers)) // where it can be waited for
+		_ = file.SetDeadline(time.Now().Add(deviceAnswers)) // if it can be waited for
 	}
 	return file, nil
 }

@@ -13,7 +13,7 @@ import (
 type Result struct {
 	Content []any
 	keep    Object // an agent that wants its own shape back: this one
-	path    []any  // where in it the text stands
+	path    []any  // where in it the text is
 }
 
 // textKeys are where agents keep what a tool said, first come first served.
@@ -108,7 +108,7 @@ func (o Result) Back(content []any, own bool) json.RawMessage {
 	whole := Clone(o.keep).(Object)
 	toolnames.Replace(whole, o.path, text)
 	if _, ok := whole["stderr"].(string); ok {
-		whole["stderr"] = "" // its words are in the text that was changed
+		whole["stderr"] = "" // its content is in the text that was changed
 	}
 	return Encode(whole)
 }

@@ -34,7 +34,7 @@ type Call struct {
 	Name   string // pi's
 	Shown  Object
 	Native Object
-	places map[string][]any // pi's key → where it stands in the agent's input; nil: nowhere
+	places map[string][]any // pi's key → where it is in the agent's input; nil: nowhere
 	own    bool             // pi's own call: keys may be added
 	// Of a plain command: its input as it came, and how it is taken apart.
 	Raw   json.RawMessage

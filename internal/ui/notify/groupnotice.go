@@ -23,9 +23,9 @@ const (
 
 // groupNotice is the notice that several requests share.
 type groupNotice struct {
-	channels []string  // it was told on; nil: it is not there
+	channels []string  // it was shown on; nil: it isn't there
 	count    int       // it says
-	grew     time.Time // first since it was told everywhere; zero: it did not
+	grew     time.Time // first since it was shown everywhere; zero: it didn't
 	told     time.Time // everywhere, not only where it is replaced
 }
 

@@ -27,11 +27,11 @@ type Notice struct {
 	Title   string
 	Body    string
 	Next    string // where to go, or how to answer
-	CanDeny bool   // it can be refused here
+	CanDeny bool   // it can be denied here
 	CanShow bool   // the agent's pane can be brought forward
 	Time    time.Time
 	Passing bool // it goes away by itself
-	Again   bool // it was told before: only what replaces it is shown
+	Again   bool // it was shown before: only what replaces it is shown
 }
 
 // The most of a text that a channel gets, in columns.

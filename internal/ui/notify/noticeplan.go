@@ -15,7 +15,7 @@ import (
 type noticePlan struct {
 	waiting map[string]*waitingRequest
 	turns   map[string]*endedTurn
-	told    bounded.Map[string, toldOn] // requests and turns that were told, and how
+	told    bounded.Map[string, toldOn] // requests and turns that were shown, and how
 	group   groupNotice
 }
 
@@ -28,8 +28,8 @@ type waitingRequest struct {
 	inbox, window *wire.InboxRequest
 	came          time.Time
 	due           time.Time // when to look at it; zero: never again
-	shown         []string  // the channels it was told on, on its own
-	group         []string  // the channels it was told on together with others
+	shown         []string  // the channels it was shown on, on its own
+	group         []string  // the channels it was shown on together with others
 }
 
 // item returns the request as it can be answered now.
@@ -49,11 +49,11 @@ type endedTurn struct {
 // task is one thing to do.
 type task struct {
 	withdraw bool
-	again    bool // it was told before, and is shown again only where that replaces what is there
+	again    bool // it was shown before, and is only shown again if that replaces what is there
 	id       string
 	item     *wire.InboxRequest
 	turn     *wire.Session
-	group    []*wire.InboxRequest // requests that are told together
+	group    []*wire.InboxRequest // requests that are shown together
 	channels []string
 }
 

@@ -14,7 +14,7 @@ const (
 	kindBudget   = "budget"
 	kindFinished = "finished"
 	kindFailed   = "failed"
-	kindSeveral  = "several" // requests that are told together
+	kindSeveral  = "several" // requests that are shown together
 )
 
 // rules holds the user's settings at one moment.
@@ -24,7 +24,7 @@ type rules struct {
 	someKinds []string // those of any agent
 	channels  func(kind string) []string
 	settle    time.Duration
-	shortTurn time.Duration // turns shorter than that are not told
+	shortTurn time.Duration // the end of a shorter turn isn't shown
 	quiet     []config.QuietTime
 	subagents bool
 	full      bool

@@ -44,7 +44,7 @@ type Service struct {
 	started time.Time
 	now     func() time.Time
 	queues  map[string]*channelQueue
-	desktop *desktop // nil where another program shows notices
+	desktop *desktop // nil if another program shows notices
 	devices Devices  // nil without any
 
 	// order is held from planning to queueing, so that a notice isn't shown after it was withdrawn.
@@ -391,8 +391,8 @@ func (s *Service) tmuxServers(agent, session string) []string {
 // machine is the part of the machine that the plan asks about, as it was a moment ago.
 type machine struct {
 	sessions []wire.Session
-	looked   map[string][]string // the panes that people look at, by tmux server
-	viewed   bool                // somebody looks at a live view, which shows everything
+	looked   map[string][]string // the panes that are being looked at, by tmux server
+	viewed   bool                // a live view is being looked at, which shows everything
 }
 
 // lookTime bounds one question to tmux.

@@ -13,7 +13,7 @@ import (
 type AgentRow struct {
 	Name     string
 	Here     bool   // it was found on this machine
-	Version  string // of the one that was found, "" where it does not say
+	Version  string // of the one that was found, "" if it doesn't say
 	Hooked   string // yes, no, or what is wrong in a word
 	Wrong    bool   // not all of its hooks run
 	Can      string // what hooks can do there

@@ -277,7 +277,7 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 		parts = append(parts, s.yellow("degraded: "+termsafe.Line(x.String(), 100)))
 	}
 	if alone && o.Amends {
-		parts = nil // the rest was told before
+		parts = nil // the rest was shown before
 	}
 	for _, step := range o.Steps {
 		if step.Would != nil {

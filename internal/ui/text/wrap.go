@@ -10,7 +10,7 @@ import (
 type Part struct {
 	Text   string
 	Broken bool // a word goes on in the next part
-	Hangs  bool // the blank at its end stands beyond the edge
+	Hangs  bool // the blank at its end is beyond the edge
 }
 
 // Visible returns what of the part is on the screen.

@@ -25,7 +25,7 @@ type body struct {
 type bodyLine struct {
 	text   string
 	style  *lipgloss.Style
-	inks   []ink // of each byte of text, where it is a command
+	inks   []ink // of each byte of text, if it is a command
 	goesOn bool  // it is the rest of the line before
 	broken bool  // a word goes on in the next
 }

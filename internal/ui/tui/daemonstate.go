@@ -12,9 +12,9 @@ import (
 type daemonState struct {
 	connection string             // why the daemon cannot be followed; "" when it is
 	silent     bool               // it does not answer, and has not hung up
-	problem    string             // either of them in words
+	problem    string             // either of them as text
 	ready      *client.InboxReady // whether agents wait for this view
-	connected  map[string]bool    // requests named since the inbox was followed anew; nil once it is ready
+	connected  map[string]bool    // requests named since the inbox was followed again; nil once it is ready
 	info       *client.Info
 }
 

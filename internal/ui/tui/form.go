@@ -19,7 +19,7 @@ type form struct {
 	title     string // of the session
 	questions []event.Inquiry
 	at        int      // the question that is asked now
-	option    int      // where the cursor is in it: an option, or behind them your own answer
+	option    int      // where the cursor is in it: an option, or after them your own answer
 	chosen    [][]bool // options, by question
 	words     []string // your own answer, by question
 	since     time.Time

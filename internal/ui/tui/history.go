@@ -248,8 +248,8 @@ func (t *timeline) about(r *row) []step {
 // timeline lists what a session did lately.
 type timeline struct {
 	steps  []step // turns, calls and decisions, oldest first
-	label  string // of the call that came last; "" where something else did
-	asking bool   // the last step asks what nobody answered yet
+	label  string // of the last call; "" if something else came last
+	asking bool   // the last step asks and wasn't answered yet
 	// What a guard stopped last, and its rule; "" for nothing.
 	stopped, rule string
 }

@@ -209,7 +209,7 @@ type pressedKey struct {
 	key    string
 	at     time.Time
 	held   bool // it came as fast as a key that is held down repeats
-	sent   bool // another key came right before: a terminal sends text like that, nobody types it
+	sent   bool // another key came right before: a terminal sends text like that, no one types it
 	doubt  int  // how often a key was kept back, to see whether it repeats
 	behind *keptKey
 }

@@ -34,7 +34,7 @@ type listOptions struct {
 	filter  string
 	history bool
 	most    int // so many lines a row has at most
-	room    int // so many lines there are: where they aren't enough, rows have fewer
+	room    int // how many lines there are: if they aren't enough, rows have fewer
 }
 
 // listLine is a line of the list; row is -1 for a section's title.

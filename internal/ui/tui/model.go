@@ -117,7 +117,7 @@ type Model struct {
 	profile    colorprofile.Profile
 	background color.Color
 	tick       func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
-	ticks      int // the tick that counts
+	ticks      int // the current tick; others are ignored
 	tickAt     time.Time
 }
 
@@ -129,7 +129,7 @@ type typing struct {
 	inline bool   // in the line at the bottom, not in a popup
 	input  lineInput
 	done   func(m *Model, text string) tea.Cmd
-	live   func(m *Model, text string) // told of each change
+	live   func(m *Model, text string) // called for each change
 }
 
 // leaves says what Esc does.
@@ -152,7 +152,7 @@ type confirmation struct {
 type confirmText struct {
 	title    string
 	question string
-	about    []string // what it is about, in somebody else's words
+	about    []string // what it is about, as text from elsewhere
 	hints    []string
 }
 

@@ -20,7 +20,7 @@ type palette struct {
 	chosen color.RGBA    // behind the selected row
 	added  color.RGBA    // behind an added line
 	gone   color.RGBA    // behind a removed one
-	known  bool          // all of it; else only the grey, where grey is set
+	known  bool          // all of it; otherwise only the grey, if grey is set
 	drawn  bool          // the grey
 }
 

@@ -13,7 +13,7 @@ type shown struct {
 	unseen   int       // how many of them were not on the screen yet
 	next     int       // the first of these
 	narrow   bool      // a character is wider than the screen
-	window   window    // what stands there now
+	window   window    // what is there now
 	drawn    bool      // a frame with it was made
 	appeared time.Time // first seen
 	complete time.Time // since when all of it was seen; zero: not yet

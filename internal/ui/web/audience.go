@@ -24,7 +24,7 @@ type audience struct {
 
 	mu     sync.Mutex
 	pages  map[*page]struct{}
-	stop   context.CancelFunc // nil while nobody is connected
+	stop   context.CancelFunc // nil while no page is connected
 	follow sync.WaitGroup
 	ready  chan struct{} // closed when both are followed
 	// changed has the newest lines of sessions that weren't sent to pages yet; send sends
@@ -49,7 +49,7 @@ type page struct {
 	behind atomic.Int64 // bytes that wait in events
 	ctx    context.Context
 	end    context.CancelFunc
-	left   func() // not nil while somebody who may answer looks at it
+	left   func() // not nil while a user who may answer looks at it
 	gone   bool
 }
 
@@ -288,7 +288,7 @@ type snapshot struct {
 	Time     int64               `json:"time"` // now, in milliseconds
 	Device   wire.WebDevice      `json:"device"`
 	Home     string              `json:"home"`
-	Agents   map[string]string   `json:"agents"`   // their names, as people write them
+	Agents   map[string]string   `json:"agents"`   // their display names
 	Requests []wire.InboxRequest `json:"requests"` // and sessions, which come from sessionList
 }
 

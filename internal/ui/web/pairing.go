@@ -40,7 +40,7 @@ type pairing struct {
 	until  time.Time
 	claim  *claim
 	used   chan struct{} // closed when the code was used, or is void
-	void   bool          // somebody guessed
+	void   bool          // someone guessed
 	device string        // id, once it's confirmed
 }
 

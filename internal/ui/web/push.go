@@ -95,7 +95,7 @@ type pusher struct {
 
 	mu   sync.Mutex
 	key  *ecdsa.PrivateKey
-	sent map[string]map[string]bool // devices that were told of a request
+	sent map[string]map[string]bool // devices that were notified of a request
 }
 
 func newPusher(s *Service) *pusher {

@@ -30,7 +30,7 @@ const maxConnections = 512
 // server is one run of the page's web server.
 type server struct {
 	service  *Service
-	instance string // random: what was signed for another run doesn't count
+	instance string // random: what was signed for another run isn't valid
 	address  string
 	hosts    map[string]bool
 	public   *url.URL // nil without a proxy
@@ -338,7 +338,7 @@ func browserName(agent string) string {
 
 func answer(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(value) // whoever asked may be gone
+	_ = json.NewEncoder(w).Encode(value) // the client may be gone
 }
 
 // fail says why a request isn't answered: a code for the page, and a text.
