@@ -120,7 +120,7 @@ func answerOf(r frame.Reply) neutral.Answer {
 	return neutral.Answer{Stdout: string(r.Stdout), Stderr: string(r.Stderr), Exit: r.Exit}
 }
 
-// maxSends bounds how often one deciding call is repeated. A daemon that dies of
+// maxSends limits how often one deciding call is repeated. A daemon that dies of
 // it twice sets it aside; one that answers nonsense won't learn.
 const maxSends = 4
 
@@ -177,8 +177,8 @@ func (c *call) isLost(sends int, err error) bool {
 	return c.observes || sends == maxSends || errors.Is(err, errSilent) || time.Now().After(c.time.giveUp)
 }
 
-// reachDaemon connects to the daemon that is there, or else to one it brings up. If
-// that fails, the event is in the spool.
+// reachDaemon connects to the running daemon, or else to one it starts. If that fails, the
+// event is in the spool.
 func (c *call) reachDaemon() (conn, error) {
 	dirs, err := paths.RuntimeOnly(c.getenv)
 	if err != nil {
@@ -282,8 +282,8 @@ func (c *call) receiveReply(conn conn) (frame.Reply, error) {
 	return c.readReply(replyReader{conn: conn})
 }
 
-// replyReader reads a reply and gives up in time. ready says that the first read
-// need not wait: then it needs no limit, which is one system call less.
+// replyReader reads a reply and gives up in time. ready says that the first read doesn't
+// have to wait: then it needs no limit, which is one system call less.
 type replyReader struct {
 	conn
 	ready bool
@@ -311,7 +311,7 @@ func (c *call) readReply(from replyReader) (frame.Reply, error) {
 	return reply, nil
 }
 
-// copyBelow is up to where one write of a copy is cheaper than three writes.
+// copyBelow is the size up to which one write of a copy is cheaper than three writes.
 const copyBelow = 256 << 10
 
 func (c *call) sendRequest(conn conn) error {

@@ -119,7 +119,7 @@ func (c *call) unheard() neutral.Answer {
 	return c.row.Neutral
 }
 
-// maxReason bounds a reason in bytes.
+// maxReason limits a reason in bytes.
 const maxReason = 1 << 10
 
 // withReason puts a reason into an answer of the table, in place of the table's own. It has

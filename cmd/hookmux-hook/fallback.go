@@ -21,13 +21,13 @@ import (
 const unchecked = "hookmux could not check this call because its daemon is not responding; run: " +
 	"hookmux daemon restart\n"
 
-// uncheckedByService is the same where the system service is installed.
+// uncheckedByService is the same if the system service is installed.
 const uncheckedByService = "hookmux could not check this call because neither its daemon nor its system service is " +
 	"responding; run: " + paths.Repair
 
-// withoutDaemon answers a call that no daemon answered: where guards may apply,
-// as `hookmux evaluate` decides. It knows which guards are on; the note is no more
-// than a file that any program of the user can write, so it can only add events.
+// withoutDaemon answers a call that no daemon answered: if guards may apply, as `hookmux
+// evaluate` decides. It knows which guards are on; the note is only a file that any program
+// of the user can write, so it can only add events.
 func (c *call) withoutDaemon(stderr io.Writer) neutral.Answer {
 	if c.observes || c.deniesUnavailable() || !c.isGuarded() && !c.coveredByBuiltin() {
 		return c.answerUnavailable()
@@ -61,7 +61,7 @@ func (c *call) answerUnavailable() neutral.Answer {
 	return c.row.Unchecked
 }
 
-// deniesUnavailable reports whether the user chose that calls are refused while no daemon
+// deniesUnavailable reports whether the user chose that calls are denied while no daemon
 // answers.
 func (c *call) deniesUnavailable() bool { return c.opt.deny && c.row.Deny != (neutral.Answer{}) }
 
@@ -91,8 +91,8 @@ func (c *call) isBuiltinKind() bool {
 	return guardnote.Covers(guardnote.Builtin(), c.opt.agent, c.opt.event, c.row.Kind)
 }
 
-// coveredByBuiltin reports whether hookmux's own guards would look at this event
-// if they are on. Where hookmux was never in use there are none.
+// coveredByBuiltin reports whether hookmux's own guards would look at this event if they are
+// on. If hookmux was never in use there are none.
 func (c *call) coveredByBuiltin() bool {
 	if !c.isBuiltinKind() {
 		return false
@@ -115,11 +115,11 @@ func wasUsed(d paths.Dirs) bool {
 	return false
 }
 
-// evaluateWait bounds how long `hookmux evaluate` may take. It takes a fraction of a
+// evaluateWait limits how long `hookmux evaluate` may take. It takes a fraction of a
 // second on an idle machine.
 const evaluateWait = 15 * time.Second
 
-// maxAnswer bounds what is read of its answer.
+// maxAnswer limits what is read of its answer.
 const maxAnswer = 32 << 20
 
 // runEvaluate runs `hookmux evaluate`, which decides without a daemon.
@@ -151,8 +151,8 @@ func (c *call) runEvaluate() (neutral.Answer, error) {
 	return answerOf(reply), nil
 }
 
-// runProgram runs a program with a text on its stdin and gives what it printed.
-// A program that is not done in time is killed.
+// runProgram runs a program with a text on its stdin and returns its output. A program that
+// isn't done in time is killed.
 func runProgram(args, env []string, stdin []byte, until time.Time) ([]byte, error) {
 	inRead, inWrite, err := os.Pipe()
 	if err != nil {

@@ -75,7 +75,7 @@ type conn struct {
 
 var noConn = conn{fd: -1}
 
-// dialDaemon connects, and gives up at until: a daemon that doesn't accept any more
+// dialDaemon connects, and gives up at until: a daemon that no longer accepts connections
 // keeps its callers waiting once its queue is full.
 func dialDaemon(path string, until time.Time) (conn, error) {
 	s, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)

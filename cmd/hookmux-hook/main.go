@@ -28,7 +28,7 @@ func main() {
 	os.Exit(runClient(os.Args[1:], os.Environ(), fd(0), fd(1), fd(2)))
 }
 
-// replaceSelf runs a program in this one's place; nil where that can't be.
+// replaceSelf runs a program in place of this one; nil if that can't be done.
 var replaceSelf = execProgram
 
 // usageExit is EX_USAGE. It must not be 2: many agents read that as "blocked".
@@ -49,9 +49,9 @@ func runClient(args, env []string, stdin io.Reader, stdout, stderr io.Writer) in
 		writeText(stdout, "hookmux-hook "+version.String+"\n")
 		return 0
 	case len(args) == 0 && !isTerminal(stdin):
-		// An agent that reads another's config and leaves out what it does not
-		// know runs us bare. That must not look like a hook that failed: some
-		// refuse every call then.
+		// An agent that reads another's config and leaves out what it doesn't know
+		// runs this program without arguments. That must not look like a hook that
+		// failed: some deny every call then.
 		drainStream(stdin)
 		return 0
 	case err != nil || isTerminal(stdin):
@@ -104,7 +104,7 @@ func superviseCall(c *call, stdin io.Reader, stderr io.Writer) neutral.Answer {
 	}
 }
 
-// withoutAnswer is the answer when there's no time left to ask anybody.
+// withoutAnswer returns the answer if there's no time left to ask.
 func (c *call) withoutAnswer() neutral.Answer {
 	if c.contained {
 		return c.unheard()

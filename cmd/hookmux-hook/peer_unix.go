@@ -13,7 +13,7 @@ import (
 
 var errOtherUser = errors.New("the process that listens on the daemon's socket belongs to another user")
 
-// checkUser refuses another user on the daemon's socket.
+// checkUser rejects another user on the daemon's socket.
 func checkUser(c conn) error {
 	if _, uid, err := c.peerOf(); err == nil && uid != paths.UserID() {
 		return errOtherUser
@@ -21,8 +21,8 @@ func checkUser(c conn) error {
 	return nil // also if the system doesn't report it
 }
 
-// checkProgram refuses a process on the daemon's socket that does not run the
-// installed hookmux.
+// checkProgram rejects a process on the daemon's socket that doesn't run the installed
+// hookmux.
 func checkProgram(c conn, d paths.Dirs) error {
 	i := d.Installation()
 	if i == nil || d.IsSystem() { // only the daemon that the keeper knows listens there

@@ -15,19 +15,19 @@ type timing struct {
 	last     time.Time // when the process answers by itself
 }
 
-// unknownWait bounds the wait where neither the installer nor the catalogue
-// says how long the agent waits; the agent will end us sooner.
+// unknownWait limits the wait if neither the installer nor the catalogue says how long the
+// agent waits; the agent will end this process sooner.
 const unknownWait = 10 * time.Minute
 
-// observeWait bounds the wait for the acknowledgement of an observing event:
-// the daemon gives it before doing anything, so a daemon that doesn't is stuck.
+// observeWait limits the wait for the acknowledgement of an observing event: the daemon
+// sends it before doing anything, so a daemon that doesn't is stuck.
 const observeWait = 2 * time.Second
 
-// reachWait bounds how long a deciding event waits for a daemon to come up.
+// reachWait limits how long a deciding event waits for a daemon to come up.
 const reachWait = 3 * time.Second
 
-// waitFactor multiplies observeWait and reachWait. Only the linker sets it:
-// tests build a client that a busy machine does not hurry.
+// waitFactor multiplies observeWait and reachWait. Only the linker sets it: tests build a
+// client that also works on a busy machine.
 var waitFactor = "1"
 
 func multiplyWait(wait time.Duration) time.Duration {

@@ -7,8 +7,7 @@ import (
 	"unsafe"
 )
 
-// longestUnread bounds how long an agent is waited for that does not read what
-// it asked for.
+// longestUnread limits the wait for an agent that doesn't read what it asked for.
 const longestUnread = 3 * time.Second
 
 // untilRead waits until the reader of the streams has taken all that was written.

@@ -10,8 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 )
 
-// withoutPackage lets cobra's script for bash do without the package
-// bash-completion, whose functions it calls. It comes behind that script.
+// withoutPackage makes cobra's script for bash work without the package bash-completion,
+// whose functions it calls. It follows that script.
 const withoutPackage = `
 __hookmux_init_completion()
 {

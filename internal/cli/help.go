@@ -124,7 +124,7 @@ type namedValue struct {
 
 func (v namedValue) Type() string { return v.name }
 
-// writeCommands lists the subcommands, in groups where there are groups.
+// writeCommands lists the subcommands, in groups if there are groups.
 func writeCommands(w io.Writer, cmd *cobra.Command) {
 	wide := 0
 	for _, c := range cmd.Commands() {

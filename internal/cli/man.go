@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/version"
 )
 
-// manCommand writes the manual pages; for those who make packages.
+// manCommand writes the manual pages, for packagers.
 func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man-pages FOLDER",

@@ -13,13 +13,13 @@ import (
 // This file writes manual pages in roff from a tree of commands, one page per command, and
 // one for the hook client, which has no such tree.
 //
-// Contract: the same tree and version give the same bytes; no date is in them. Text of the
-// commands cannot become a roff request: a line that starts with a dot or an apostrophe is
-// protected, backslashes and hyphens are escaped.
+// Contract: the same tree and version produce the same bytes; there is no date in them. Text
+// of the commands can't become a roff request: a line that starts with a dot or an
+// apostrophe is protected, backslashes and hyphens are escaped.
 //
 // cobra has a generator too. It reads texts as Markdown, so that <FILE> is taken for a tag
-// and left out, writes hyphens that a shell does not read when copied, dates its pages,
-// and links three more modules.
+// and left out, writes hyphens that a shell doesn't read when copied, dates its pages, and
+// links three more modules.
 
 // Page is one manual page, as a file of section 1.
 type Page struct {

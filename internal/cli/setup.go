@@ -292,7 +292,7 @@ func (l *lastLine) Write(b []byte) (int, error) {
 	return l.to.Write(b)
 }
 
-// reason returns why the step failed, behind a colon.
+// reason returns why the step failed, after a colon.
 func (l *lastLine) reason() string {
 	if l.last == "" {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// useSystem goes on as the system service's own hookmux, where the service is installed: another
+// useSystem goes on as the system service's own hookmux, if the service is installed: another
 // copy has other places. A copy in a throw-away place of its own stays what it is.
 func useSystem(given *keeper.Given) {
 	if given != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
-// checkCommand refuses a command that doesn't exist before its flags are read, so that the command is named and not
-// the flag, and so that --help behind it doesn't show the help of another.
+// checkCommand rejects a command that doesn't exist before its flags are read, so that the
+// command is named and not the flag, and so that --help after it doesn't show the help of
+// another.
 func checkCommand(app *cmdutil.App, root *cobra.Command, args []string) error {
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
 		return nil // the shell asks; cobra adds these two only when it runs

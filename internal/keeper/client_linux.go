@@ -15,7 +15,7 @@ type Connection struct {
 	Socket int // for Serve
 }
 
-// answerWait bounds how long the keeper may take.
+// answerWait limits how long the keeper may take.
 const answerWait = 5 * time.Second
 
 // ErrUnreachable says that the keeper isn't there.

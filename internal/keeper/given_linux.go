@@ -28,7 +28,8 @@ func TakeGiven() (*Given, error) {
 	if err := os.Unsetenv(GivenVariable); err != nil {
 		return nil, err
 	}
-	// No other process of this user looks into this one from here on, also where the program can be read.
+	// From here on, no other process of this user can look into this one, even if the program
+	// can be read.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ type Request byte
 
 // The requests.
 const (
-	// Serve asks for the folder and the socket, for a daemon. The keeper gives them to one process
-	// at a time, which holds them as long as it keeps its connection.
+	// Serve asks for the folder and the socket, for a daemon. The keeper gives them to one
+	// process at a time, which keeps them as long as it keeps its connection.
 	Serve Request = 'd'
 	// Use asks for the folder, for a process that decides one call.
 	Use Request = 'u'

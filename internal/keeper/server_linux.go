@@ -100,7 +100,8 @@ func (s *Server) leave(uid int) {
 	}
 }
 
-// answer reads one request and answers it. It returns when the connection is of no more use.
+// answer reads one request and answers it. It returns when the connection is no longer
+// needed.
 func (s *Server) answer(conn int, peer *unix.Ucred) {
 	wait := unix.NsecToTimeval(requestWait.Nanoseconds())
 	_ = unix.SetsockoptTimeval(conn, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait)
@@ -198,7 +199,7 @@ func waitForEnd(conn int) {
 	}
 }
 
-// give sends the user's folder, and what else there is.
+// give sends the user's folder, and further descriptors.
 func (s *Server) give(conn, uid int, more ...int) bool {
 	folder, err := s.openFolder(uid)
 	if err != nil {

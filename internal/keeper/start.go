@@ -20,7 +20,8 @@ var shows = map[string][]string{
 	"config": {"", "get", "list"}, "trust": {"", "list", "show"}, "audit": {"", "verify"},
 }
 
-// Shows reports whether a command only shows what is kept, so that anybody may have it run with that.
+// Shows reports whether a command only shows what is kept, so that any program may have it
+// run with that.
 func Shows(args []string) bool {
 	if len(args) == 0 {
 		return false

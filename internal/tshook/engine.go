@@ -35,7 +35,7 @@ type queue struct {
 	texts []string
 }
 
-// maxQueued bounds the texts kept for one session, maxQueues the sessions.
+// maxQueued limits the texts kept for one session, maxQueues the sessions.
 const (
 	maxQueued = 32
 	maxQueues = 256

@@ -193,7 +193,7 @@ func (s *subject) namesFromPi(ofKind []string) []string {
 	return list
 }
 
-// maxCalls bounds how many commands or files of one call are shown.
+// maxCalls limits how many commands or files of one call are shown.
 const maxCalls = 64
 
 // presentCalls presents a tool call once for each command or file in it.

@@ -214,7 +214,7 @@ func (m *Hook) gatherSubject(ev *event.Event) *subject {
 	return s
 }
 
-// maxEntries bounds what is remembered of a session.
+// maxEntries limits what is remembered of a session.
 const maxEntries = 200
 
 func (m *Hook) rememberEvent(ev *event.Event, fromPi bool) *sessionMemory {

@@ -38,7 +38,7 @@ type Host struct {
 	// CacheDir holds transformed files; it is made 0700. Empty means that
 	// nothing is kept.
 	CacheDir string
-	// HookTimeout bounds one handler of the first generation at every event
+	// HookTimeout limits one handler of the first generation at every event
 	// but tool_call; zero means [DefaultHookTimeout].
 	HookTimeout time.Duration
 	// Limits bound one file's engine; zero fields mean [DefaultLimits].

@@ -25,7 +25,7 @@ type piAction struct {
 }
 
 const (
-	// maxActions bounds how many wait. The oldest is dropped first: a newer status
+	// maxActions limits how many wait. The oldest is dropped first: a newer status
 	// replaces an older one.
 	maxActions = 200
 	// actionTimeout is how long pi may take for one.

@@ -160,7 +160,7 @@ func addLastEvents(ctx context.Context, app *cmdutil.App, list []*AgentState) {
 	}
 }
 
-// lookingHost is this machine as far as it is only looked at.
+// lookingHost returns this machine for reading only.
 func lookingHost(app *cmdutil.App) (*install.Host, error) {
 	dirs, err := app.Dirs()
 	if err != nil {

@@ -14,10 +14,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// UserOnly refuses what an agent must not do. Taking guards out needs a
-// person; putting hooks in may be a script that sets a machine up, as long as
-// no agent is behind it. A running daemon is asked, and asks the user; it notes a
-// refusal in the journal.
+// UserOnly rejects what an agent must not do. Removing guards needs the user; installing
+// hooks may be done by a script that sets a machine up, as long as no agent is behind it. A
+// running daemon is asked, and asks the user; it notes a rejection in the journal.
 func UserOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, method string, strict bool) error {
 	if app.Table == nil {
 		return nil
@@ -40,7 +39,7 @@ func UserOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, method 
 
 func thisProcess() proc.Cred { return proc.Cred{PID: os.Getpid(), UID: os.Getuid()} }
 
-// evaluateCaller evaluates who runs this, and gives an error for those who may not.
+// evaluateCaller evaluates who runs this, and returns an error for those who may not.
 func evaluateCaller(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, method string, strict bool,
 ) (*authority.Evaluator, authority.Verdict, error) {
 	evaluator := terminal.NewEvaluator(c, app.Table, app.Facts, 0)

@@ -29,7 +29,7 @@ func askOncePerAgent(ask func(*agent.Agent) string) func(*agent.Agent) string {
 
 var versionNumber = lazyregexp.New(`\d+\.\d+(\.\d+)*`)
 
-// agentVersion asks an agent for its version; empty when it does not say.
+// agentVersion asks an agent for its version; empty if it doesn't report one.
 func agentVersion(app *cmdutil.App, a *agent.Agent) string {
 	out, err := agentPrints(app, a, "--version")
 	if err != nil {
@@ -75,8 +75,8 @@ func ProjectFolder(dir string) string {
 	return dir
 }
 
-// findAgents returns the agents that were asked for. One that is not known may be in a
-// file of the user's that does not load: that is said as well.
+// findAgents returns the agents that were asked for. An unknown one may be in a file of the
+// user that doesn't load: that is reported as well.
 func findAgents(app *cmdutil.App, c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
 	out, err := agentsByName(c, names)
 	if err != nil {

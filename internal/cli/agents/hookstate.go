@@ -26,7 +26,7 @@ type HookState struct {
 	// that put them back or leave them out for good.
 	Removed bool   `json:"removed,omitempty"`
 	Fix     string `json:"fix,omitempty"`
-	// Lifted says by what code inside the agent can lift what hookmux refuses; Mods is
+	// Lifted says by what code inside the agent can lift what hookmux denies; Mods is
 	// what loads such code.
 	Lifted string   `json:"lifted,omitempty"`
 	Mods   []string `json:"mods,omitempty"`
@@ -38,7 +38,7 @@ type HookState struct {
 	Beyond  string `json:"beyond,omitempty"`
 }
 
-// HowMany says how many hooks run of an agent with whose hooks something is wrong.
+// HowMany says how many hooks of an agent run if something is wrong with them.
 func (s *HookState) HowMany() string {
 	if s.Events == 0 {
 		return "none"

@@ -154,8 +154,8 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *InstallFlags, args [
 	return afterInstall(ctx, app, h, plan, agents, f)
 }
 
-// permitInstall returns what asks the user where an installation takes protection away, as
-// removing hooks does; nil where it doesn't.
+// permitInstall returns what asks the user if an installation removes protection, as
+// removing hooks does; nil if it doesn't.
 func permitInstall(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, h *install.Host, o install.Options,
 ) (func() error, error) {
 	plan, err := h.Install(o)
@@ -169,7 +169,7 @@ func permitInstall(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, h 
 	return func() error { return UserOnly(ctx, app, c, wire.MethodUninstall, true) }, nil
 }
 
-// checkEvents refuses events that none of the agents has; without agents, of all there are.
+// checkEvents rejects events that none of the agents has; without agents, none of all.
 func checkEvents(c *agent.Catalogue, agents []*agent.Agent, names []string) error {
 	if slices.Equal(names, []string{"default"}) {
 		return nil
@@ -198,8 +198,8 @@ func checkEvents(c *agent.Catalogue, agents []*agent.Agent, names []string) erro
 	return nil
 }
 
-// carryOut shows a plan, asks and does it. permit, where it is given, asks in place of
-// the question.
+// carryOut shows a plan, asks and carries it out. permit, if not nil, asks in place of the
+// question.
 func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, error), f *InstallFlags,
 	question string, permit func() error) (plan *install.Plan, done bool, err error) {
 	if plan, err = plans(); err != nil {

@@ -23,8 +23,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// noteInstallation writes down where this installation keeps its things, which
-// programs belong to it, and which events its guards cover.
+// noteInstallation records where this installation keeps its things, which programs belong
+// to it, and which events its guards cover.
 func noteInstallation(app *cmdutil.App, h *install.Host) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -137,8 +137,8 @@ func acceptFirst(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, dirs
 	}
 }
 
-// stableProgram returns the copy of hookmux where agents run copies, else the hookmux beside
-// the stable path of hookmux-hook: package managers keep that and move where it leads.
+// stableProgram returns the copy of hookmux if agents run copies, else the hookmux next to
+// the stable path of hookmux-hook: package managers keep that and move its target.
 func stableProgram(dirs paths.Dirs, self, hook string) string {
 	if kept := install.StableProgram(dirs, self); kept != self {
 		return kept

@@ -10,14 +10,14 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// ownProcess is a process of this person.
+// ownProcess is a process of this user.
 type ownProcess struct {
 	pid, parent int
 	program     string
 	args        []string
 }
 
-// openSessions returns the processes of an agent that this person has open now.
+// openSessions returns the processes of an agent that this user has open now.
 func openSessions(a *agent.Agent) []int {
 	table := proc.System()
 	var list []ownProcess

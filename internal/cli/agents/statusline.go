@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// StatusLineFiles returns the settings in which agents that give their limits to their
+// StatusLineFiles returns the settings in which agents that pass their limits to their
 // status line name it.
 func StatusLineFiles(app *cmdutil.App, list []*agent.Agent) []string {
 	dirs, err := app.Dirs()
@@ -67,8 +67,8 @@ func ShowAndWrite(app *cmdutil.App, steps []install.Step, notes []string, f *Ins
 	return true, install.RunSteps(steps, &install.Disk{})
 }
 
-// dropStatusLines takes hookmux out of the status lines of agents whose hooks were
-// removed: without hookmux they'd show nothing.
+// dropStatusLines removes hookmux from the status lines of agents whose hooks were removed:
+// without hookmux they'd show nothing.
 func dropStatusLines(app *cmdutil.App, home string, list []*agent.Agent) error {
 	for _, path := range StatusLineFiles(app, list) {
 		if text, err := userfile.ReadFile(path, userfile.MaxFile); err != nil || !statusline.Has(text) {

@@ -14,8 +14,8 @@ import (
 // shownChanges is how many changes the doctor names after an upgrade.
 const shownChanges = 6
 
-// upgradeFindings say after an upgrade what changed: the versions, what is new, and
-// whose hooks a new version would write otherwise.
+// upgradeFindings adds what changed in an upgrade: the versions, what is new, and whose
+// hooks a new version would write differently.
 func upgradeFindings(h *install.Host, findings []install.Finding, now time.Time) []install.Finding {
 	r, ok := upgrades.Read(h.Dirs.State)
 	if !ok || !r.IsNews(now) {

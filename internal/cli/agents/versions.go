@@ -12,8 +12,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// versionsFile remembers what agents' programs said about their version, as long
-// as the programs are the same: some take seconds to say it.
+// versionsFile remembers what agents' programs reported as their version, as long as the
+// programs are the same: some take seconds to report it.
 const versionsFile = "versions.json"
 
 // askedProgram is a program that was asked.
@@ -66,7 +66,7 @@ func installedVersions(app *cmdutil.App, agents []*agent.Agent) map[string]strin
 	return versions
 }
 
-// keepVersions writes what is known down, where there is a state folder.
+// keepVersions writes down what is known, if there is a state folder.
 func keepVersions(file string, known, now map[string]askedProgram) {
 	for program, had := range known {
 		if _, there := now[program]; !there {

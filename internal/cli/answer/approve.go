@@ -92,7 +92,7 @@ guard, rule or hook that denies.`,
 	return cmd
 }
 
-// check refuses flags that contradict each other or have impossible values.
+// check rejects flags that contradict each other or have impossible values.
 func (a *approval) check() error {
 	n := 0
 	for _, on := range []bool{a.always || a.suggestion > 0, a.session, a.text != "", a.autoEdit, a.reviewEdits} {
@@ -156,7 +156,7 @@ func kindOf(r *client.Request) string {
 	return "permission"
 }
 
-// replyTo returns the answer to a request, confirmed at the terminal where that's needed.
+// replyTo returns the answer to a request, confirmed at the terminal if that's needed.
 func (a *approval) replyTo(app *cmdutil.App, ch *chosen, answers []string) (client.InboxReply, error) {
 	item := &ch.item
 	reply := client.InboxReply{ID: item.ID, Choice: "once", Note: a.note, SHA256: item.SHA256}

@@ -19,7 +19,7 @@ import (
 // agent's text, and the inbox may have changed since you looked: so the request is shown
 // in full and a key is needed before a yes.
 
-// requestNames is said by every command that takes a request.
+// requestNames is in the help of every command that takes a request.
 const requestNames = `REQUEST is an ID from ` + "`hookmux inbox`" + `, the beginning of one, or part of a title.`
 
 // chosen is the request you mean.
@@ -149,7 +149,7 @@ func (ch *chosen) showCard(app *cmdutil.App) {
 	}
 }
 
-// onlyOne refuses a name that fits several requests.
+// onlyOne rejects a name that fits several requests.
 func (ch *chosen) onlyOne() error {
 	if len(ch.others) == 0 {
 		return nil

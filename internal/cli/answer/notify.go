@@ -109,8 +109,8 @@ func channelWords(one *wire.NotifyChannel) string {
 	return "on, nothing sent yet"
 }
 
-// busHint returns the address of a session bus that this shell knows and the daemon does not,
-// quoted; "" for none.
+// busHint returns the address of a session bus that this shell knows and the daemon doesn't,
+// quoted; "" if there is none.
 func busHint(app *cmdutil.App, one *wire.NotifyChannel) string {
 	address := app.Getenv("DBUS_SESSION_BUS_ADDRESS")
 	if one.Name != "desktop" || !one.Absent || address == "" {

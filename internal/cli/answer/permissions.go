@@ -84,8 +84,9 @@ func listPermissions(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	return nil
 }
 
-// unknownPermission returns the error for an ID that no permission has. Only the daemon knows that: it shows an agent a part
-// of the list, and refuses and records an agent's attempt to remove any of it.
+// unknownPermission returns the error for an ID that no permission has. Only the daemon
+// knows that: it shows an agent a part of the list, and rejects and records an agent's
+// attempt to remove any of it.
 func unknownPermission(ctx context.Context, c *client.Client, id string) error {
 	list, err := c.Permissions(ctx)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// sendReply answers a request; where approvals need a PIN, it asks for it.
+// sendReply answers a request; if approvals need a PIN, it asks for it.
 func sendReply(ctx context.Context, app *cmdutil.App, c *client.Client, reply client.InboxReply, asJSON bool) error {
 	result, err := c.Reply(ctx, reply)
 	if client.NeedsPIN(err) && reply.PIN == "" {

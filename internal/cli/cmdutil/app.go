@@ -31,8 +31,8 @@ type App struct {
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Table   proc.Table // who identifies callers, for the daemon's authority
-	// Facts and Asker play the machine in tests: who sits where, and what they
-	// type. Nil, as in the program itself: this machine.
+	// Facts and Asker play the machine in tests: who is at which terminal, and what they
+	// type. If nil, as in the program itself, this machine is used.
 	Facts authority.Source
 	Asker terminal.Asker
 	// LiveSettings uses the user's files as they are, accepted or not: for tests of everything

@@ -230,7 +230,7 @@ var otherCommand = map[string]struct{ takes, name string }{
 	"guard list": {"name", "guard show"}, "rules list": {"name", "rules show"}, "config list": {"name", "config get"},
 }
 
-// argsInWords answers an argument for a command that takes none, where you might expect one.
+// argsInWords explains arguments of commands that take none, although you might expect one.
 var argsInWords = map[string]string{
 	"away":         awayInWords,
 	"web pair":     "name the device with `hookmux web pair --name NAME`",

@@ -18,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/version/upgrades"
 )
 
-// ConnectDaemon gives a client of a running daemon, starting one when there is none.
+// ConnectDaemon returns a client of a running daemon, starting one if there is none.
 func (app *App) ConnectDaemon(ctx context.Context) (*client.Client, error) {
 	dirs, err := app.Dirs()
 	if err != nil {
@@ -56,8 +56,7 @@ func AskDaemon(ctx context.Context, c *client.Client) error {
 	})
 }
 
-// inTime asks a daemon something that it answers at once, and says so where it does
-// not.
+// inTime asks a daemon something that it answers at once, and says so if it doesn't.
 func inTime(ctx context.Context, ask func(asked context.Context) error) error {
 	asked, cancel := context.WithTimeout(ctx, DaemonWait)
 	defer cancel()
@@ -94,7 +93,7 @@ func (app *App) StartDaemon(ctx context.Context, dirs paths.Dirs, c *client.Clie
 	return nil
 }
 
-// RunningDaemon gives a client that never starts a daemon.
+// RunningDaemon returns a client that never starts a daemon.
 func (app *App) RunningDaemon() (*client.Client, error) {
 	dirs, err := app.Dirs()
 	if err != nil {
@@ -103,7 +102,7 @@ func (app *App) RunningDaemon() (*client.Client, error) {
 	return &client.Client{Socket: dirs.Socket()}, nil
 }
 
-// ReadDaemon gives a client of the daemon that runs. Reading never starts one.
+// ReadDaemon returns a client of the daemon that runs. Reading never starts one.
 func (app *App) ReadDaemon(ctx context.Context) (c *client.Client, err error) {
 	err = app.ReadOnce(ctx, func(asked context.Context, answering *client.Client) error {
 		c = answering
@@ -176,7 +175,7 @@ func (app *App) WaitForDaemon(ctx context.Context) (*client.Client, error) {
 	return c, nil
 }
 
-// explainNoService is ExplainNoDaemon where the system service starts the daemon.
+// explainNoService is ExplainNoDaemon if the system service starts the daemon.
 func explainNoService() string {
 	if _, _, err := keeper.Send(paths.KeeperSocket, keeper.Ask); err != nil {
 		return err.Error() + "; run: " + paths.Repair

@@ -26,7 +26,7 @@ type CodeError struct {
 
 func (e *CodeError) Error() string { return e.Message }
 
-// Exit ends the program with a code; what there is to say was said already.
+// Exit ends the program with a code, without a further message.
 func Exit(code int) error { return &CodeError{Code: code} }
 
 // FailWith ends the program with a code and a message.

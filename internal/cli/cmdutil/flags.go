@@ -166,7 +166,8 @@ func MeantFlag(cmd *cobra.Command, err error) error {
 	return UsageError("%s; did you mean `%s --%s`?", no, cmd.CommandPath(), f.Name)
 }
 
-// CheckEmpty refuses a flag that was given nothing, such as --agent "$AGENT" without that variable.
+// CheckEmpty rejects a flag with an empty value, such as --agent "$AGENT" without that
+// variable.
 func CheckEmpty(cmd *cobra.Command, _ []string) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		value := strings.TrimSpace(f.Value.String())

@@ -42,7 +42,7 @@ func (app *App) EachFleetEvent(ctx context.Context, host string, q wire.QueryPar
 	}
 }
 
-// CheckHost refuses a machine that there isn't.
+// CheckHost rejects a machine that doesn't exist.
 func (app *App) CheckHost(ctx context.Context, name string) error {
 	if name == "" || name == text.ThisMachine {
 		return nil

@@ -209,7 +209,7 @@ func UnknownMode(word string, modes []string) error {
 // everything has words for all there is.
 var everything = []string{"all", "any", "every", "everything", "*"}
 
-// CheckChoice refuses a value that isn't among the choices.
+// CheckChoice rejects a value that isn't among the choices.
 func CheckChoice(kind, value string, choices ...string) error {
 	if slices.Contains(choices, value) {
 		return nil
@@ -217,7 +217,7 @@ func CheckChoice(kind, value string, choices ...string) error {
 	return UnknownName(kind, value, choices, "")
 }
 
-// CheckFlag refuses a flag's value that isn't among the choices.
+// CheckFlag rejects a flag's value that isn't among the choices.
 func CheckFlag(flag, value string, choices ...string) error {
 	if slices.Contains(choices, value) {
 		return nil

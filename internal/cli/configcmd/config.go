@@ -151,7 +151,7 @@ func sayConfig(app *cmdutil.App, settings []wire.Setting, all bool) {
 	}
 }
 
-// shownValue returns a value in a list of settings: not every entry where it has all there are.
+// shownValue returns a value in a list of settings: not every entry if it has all there are.
 func shownValue(key config.Key, value json.RawMessage) string {
 	var list []string
 	if json.Unmarshal(value, &list) == nil && len(key.Items) > 0 && len(list) == len(key.Items) {
@@ -225,8 +225,8 @@ completes and checks the file if its first member names the schema:
 	}
 }
 
-// ReadSettings returns the settings in force: those of the daemon, or, where none runs,
-// those that the next one will read.
+// ReadSettings returns the settings in force: those of the daemon, or, if none runs, those
+// that the next one will read.
 func ReadSettings(app *cmdutil.App, cmd *cobra.Command) ([]wire.Setting, error) {
 	c, err := app.RunningDaemon()
 	if err != nil {
@@ -263,7 +263,7 @@ func settingsFromFiles(app *cmdutil.App) ([]wire.Setting, error) {
 	return list, nil
 }
 
-// maxValue bounds a value from standard input.
+// maxValue limits a value from standard input.
 const maxValue = 64 << 10
 
 // readValue returns what was typed; for a text, "-" means standard input.
@@ -314,7 +314,8 @@ func SetSetting(app *cmdutil.App, cmd *cobra.Command, key string, value json.Raw
 	return nil
 }
 
-// checkSettingName refuses a setting that doesn't exist, and one for an agent that doesn't, such as inbox.wait.cluade.
+// checkSettingName rejects a setting that doesn't exist, and one for an agent that
+// doesn't, such as inbox.wait.cluade.
 func checkSettingName(app *cmdutil.App, name string) error {
 	if strings.TrimSpace(name) == "" {
 		return cmdutil.UnknownName("setting", name, nil, "hookmux config list --all")
@@ -341,7 +342,8 @@ func checkSettingName(app *cmdutil.App, name string) error {
 	return cmdutil.UnknownAgent(catalogue, name[i+1:])
 }
 
-// settingFor returns the setting called name; for one agent, that of all agents where it has none of its own.
+// settingFor returns the setting called name; for one agent, that of all agents if it has
+// none of its own.
 func settingFor(settings []wire.Setting, name string) (found wire.Setting) {
 	parent := name[:max(strings.LastIndexByte(name, '.'), 0)]
 	for _, s := range settings {

@@ -258,7 +258,7 @@ func trustRemove(app *cmdutil.App) *cobra.Command {
 	return cmd
 }
 
-// checkTrusted refuses a folder that is in no project you trust.
+// checkTrusted rejects a folder that is in no project you trust.
 func checkTrusted(app *cmdutil.App, dir string) error {
 	dirs, err := app.Dirs()
 	if err != nil {

@@ -213,9 +213,9 @@ func byUser(app *cmdutil.App, auto bool) bool {
 	return false
 }
 
-// daemonDirs returns the places of the daemon. For one that no person started, variables
-// that name places do not count, unless it was given a runtime dir of its own
-// and so keeps to itself.
+// daemonDirs returns the places of the daemon. For one that wasn't started by the user,
+// variables that name places are ignored, unless it was given a runtime dir of its own and
+// so keeps to itself.
 func daemonDirs(app *cmdutil.App, person bool) (paths.Dirs, error) {
 	chosen := app.Getenv(paths.RuntimeVariable)
 	if person || chosen != "" && !paths.IsDefaultRuntime(chosen, app.Getenv) {

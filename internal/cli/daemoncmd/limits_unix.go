@@ -22,7 +22,7 @@ var neededLimits = []struct {
 	{"memory", " bytes", unix.RLIMIT_AS, 2 << 30},
 }
 
-// checkLimits refuses to run a daemon under limits that are too small for it.
+// checkLimits fails if the limits are too small for a daemon.
 func checkLimits() error {
 	for _, need := range neededLimits {
 		var have unix.Rlimit

@@ -13,9 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A new daemon has read your settings and its guards after settleTime, and opened what it
-// needs behind that after five times as long. From then on, pages are looked at every
-// pagesTime.
+// A new daemon has read your settings and its guards after settleTime, and opened what else
+// it needs after five times as long. From then on, pages are looked at every pagesTime.
 const (
 	settleTime = time.Second
 	pagesTime  = 5 * time.Minute

@@ -41,9 +41,8 @@ func daemonRestart(ctx context.Context, app *cmdutil.App) error {
 	return startNow(ctx, app, dirs, c)
 }
 
-// endDaemon asks the daemon to stop, and makes it end where it does not answer. The
-// daemon decides itself who may stop it; where it cannot, the same rules are
-// applied here.
+// endDaemon asks the daemon to stop, and makes it end if it doesn't answer. The daemon
+// decides itself who may stop it; if it can't, the same rules are applied here.
 func endDaemon(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.Client) error {
 	asked, cancel := context.WithTimeout(ctx, stopWait)
 	defer cancel()

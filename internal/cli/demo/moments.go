@@ -25,7 +25,7 @@ type step struct {
 	event  string
 	fields map[string]any
 	asks   bool // the answer decides what follows
-	// unless says that this happens only if the last request was refused; other
+	// unless says that this happens only if the last request was denied; other
 	// steps happen only if it was allowed.
 	unless bool
 }

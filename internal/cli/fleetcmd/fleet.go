@@ -44,7 +44,7 @@ machine keeps working on its own. Without a command, shows this machine's connec
 	return cmd
 }
 
-// defaultPort is where a fleet is served.
+// defaultPort is the port on which a fleet is served.
 const defaultPort = "4670"
 
 func initCommand(app *cmdutil.App) *cobra.Command {
@@ -328,7 +328,7 @@ func read(ctx context.Context, app *cmdutil.App, method string, params, result a
 	return app.ReadOnce(ctx, func(ctx context.Context, c *client.Client) error { return c.Call(ctx, method, params, result) })
 }
 
-// mustBeIn refuses to ask about a fleet that isn't there.
+// mustBeIn returns an error if this machine is in no fleet.
 func mustBeIn(ctx context.Context, app *cmdutil.App) error {
 	var s wire.FleetStatus
 	if err := app.CallDaemon(ctx, wire.MethodFleetStatus, nil, &s); err != nil || s.Joined {

@@ -192,8 +192,9 @@ func HookNames(app *cmdutil.App) []string {
 	return known
 }
 
-// checkHook refuses a hook that doesn't exist, before you are asked to prove that you may change it. One that a project
-// replaced or that can't be read isn't listed, so the file decides where no list names it.
+// checkHook rejects a hook that doesn't exist, before you are asked to prove that you may
+// change it. One that a project replaced or that can't be read isn't listed, so the file
+// decides if no list names it.
 func checkHook(app *cmdutil.App, cmd *cobra.Command, id string) error {
 	c, err := app.ConnectDaemon(cmd.Context())
 	if err != nil {

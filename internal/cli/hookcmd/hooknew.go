@@ -108,8 +108,8 @@ const (
 	startLogging
 )
 
-// beginLogging has a hook that is about to be written only log. If that's refused, it isn't written: it would block from
-// the start.
+// beginLogging makes a hook that is about to be written only log. If that's denied, it
+// isn't written: it would block from the start.
 func beginLogging(ctx context.Context, app *cmdutil.App, file string) (start, error) {
 	dirs, err := app.Dirs()
 	inProject := strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), "/"+trust.TSHookDir)

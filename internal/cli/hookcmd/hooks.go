@@ -21,7 +21,7 @@ var hookVerbs = []struct{ name, needs string }{
 	{"mode", "ID"}, {"pause", "ID"}, {"handle", "KIND"},
 }
 
-// HookVerbs returns the verbs of `hookmux hooks [AGENT] VERB`, which cobra does not know.
+// HookVerbs returns the verbs of `hookmux hooks [AGENT] VERB`, which cobra doesn't know.
 func HookVerbs() []string {
 	list := []string{"import"}
 	for _, v := range hookVerbs {
@@ -152,7 +152,8 @@ func isHookVerb(word string) bool {
 	return slices.ContainsFunc(hookVerbs, func(v struct{ name, needs string }) bool { return v.name == word })
 }
 
-// unknownHookVerb answers `hookmux hooks WORD`, where WORD is an agent without a verb, or neither.
+// unknownHookVerb answers `hookmux hooks WORD` if WORD is an agent without a verb, or
+// neither.
 func unknownHookVerb(app *cmdutil.App, word string) error {
 	if catalogue, err := app.Catalogue(); err == nil {
 		if _, ok := catalogue.Agent(word); ok {
@@ -167,7 +168,8 @@ func unknownHooksCommand(words ...string) error {
 	return cmdutil.UnknownSubcommand("hookmux hooks", words, append(HookVerbs(), "new", "test", "types"))
 }
 
-// agentComesFirst answers who wrote the verb before the agent, as agent-mux's own help does.
+// agentComesFirst explains a verb that was written before the agent, as in agent-mux's own
+// help.
 func agentComesFirst(agentName, verb string, rest []string) error {
 	return cmdutil.UsageError("the agent comes first: `hookmux hooks %s`",
 		strings.Join(append([]string{agentName, verb}, rest...), " "))
@@ -331,7 +333,7 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 	return hooksHandle(app, cmd, f, agentName, rest[0])
 }
 
-// tooManyHookArgs is about an argument too many behind a verb.
+// tooManyHookArgs returns the error for an argument too many after a verb.
 func tooManyHookArgs(cmd *cobra.Command, verb string, rest []string, most int) error {
 	switch {
 	case verb == "list" || verb == "discover":

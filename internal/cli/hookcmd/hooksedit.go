@@ -141,7 +141,7 @@ func hooksAdd(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName, hoo
 	return hooksEdit(app, cmd, f, wire.MethodHooksAdd, wire.HooksEditParams{Registration: b}, "added")
 }
 
-// checkDefinition finds what is wrong with a new hook before anyone asks who you are.
+// checkDefinition finds what is wrong with a new hook before you are asked who you are.
 func checkDefinition(app *cmdutil.App, values []byte) error {
 	var r hook.Registration
 	if err := json.Unmarshal(values, &r); err != nil {
@@ -172,7 +172,7 @@ func checkDefinition(app *cmdutil.App, values []byte) error {
 	return nil
 }
 
-// checkType refuses what is neither a kind of event nor one of the agent's own.
+// checkType rejects what is neither a kind of event nor one of the agent's own.
 func checkType(app *cmdutil.App, agentName, hookType string) error {
 	if hookType == hook.Any || event.Kind(hookType).Known() || knownType(app, agentName, hookType) {
 		return nil

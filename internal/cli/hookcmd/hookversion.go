@@ -14,8 +14,8 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/accepted"
 )
 
-// sayActiveVersion says which version of a hook's files is active where that is not the
-// one on disk: changes take effect only once you accept them.
+// sayActiveVersion says which version of a hook's files is active if it isn't the one on
+// disk: changes take effect only once you accept them.
 func sayActiveVersion(app *cmdutil.App, cmd *cobra.Command, c *client.Client, files ...string) {
 	waiting := waitingChanges(cmd.Context(), c)
 	for _, file := range files {

@@ -156,7 +156,7 @@ func nameFor(target string) string {
 	return strings.Trim(host, "[]")
 }
 
-// checkTarget refuses what isn't a host.
+// checkTarget rejects what isn't a host.
 func checkTarget(to string) error {
 	if err := remote.CheckTarget(to); err != nil {
 		return cmdutil.UsageError("%v", err)

@@ -128,11 +128,11 @@ func removeThere(ctx context.Context, app *cmdutil.App, target string) error {
 	return nil
 }
 
-// cleanScript takes hookmux away from a machine where nothing but `hookmux remote add` put
-// it. Settings that you wrote there stay. It leaves its fleet; one that it serves is left to
+// cleanScript removes hookmux from a machine where nothing but `hookmux remote add` put it.
+// Settings that you wrote there stay. It leaves its fleet; one that it serves is left to
 // you, with everything. The programs go before the daemon, which an agent that waits would
-// start again; a copy stops it. Where you don't let it, the copy goes back, so that you can try
-// again. Of the folders that others use as well, empty ones go.
+// start again; a copy stops it. If you don't let it, the copy is put back, so that you can
+// try again. Of the folders that others use as well, empty ones go.
 func cleanScript(program string) string {
 	return `p=` + shellquote.Argument(program) + `
 t=$(mktemp -d) || exit 1

@@ -142,7 +142,7 @@ func probe(ctx context.Context, app *cmdutil.App, target string) (*machine, erro
 	return m, nil
 }
 
-// programsFor gives this machine's programs where they run there as well.
+// programsFor returns this machine's programs if they run there as well.
 func programsFor(app *cmdutil.App, target string, m *machine) (folder string, err error) {
 	if m.os != runtime.GOOS || m.arch != runtime.GOARCH {
 		return "", cmdutil.FailWith(cmdutil.ExitFailed, fmt.Sprintf("there's no hookmux on %s, and this one doesn't run there: "+

@@ -244,7 +244,7 @@ func checkFiles(app *cmdutil.App, names []string) (found, described int, problem
 	return n, described, problems, nil
 }
 
-// takePrograms checks those of the files that describe programs, and gives the others.
+// takePrograms checks those of the files that describe programs, and returns the others.
 func takePrograms(files []ruleFile) (others []ruleFile, described int, problems []rules.Problem) {
 	for _, f := range files {
 		abs, err := filepath.Abs(f.path)

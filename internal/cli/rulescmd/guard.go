@@ -130,7 +130,7 @@ func guardList(app *cmdutil.App) *cobra.Command {
 	return cmd
 }
 
-// sayGuard shows a guard and its rules; a rule's mode only where it has its own.
+// sayGuard shows a guard and its rules; a rule's mode only if it has its own.
 func sayGuard(app *cmdutil.App, g guards.Info, mode string, own map[string]string) {
 	app.Say("%s", text.Wrap(g.Name+" ("+mode+"): stops "+g.What, app.Columns(), 2))
 	var rows [][]string
@@ -337,7 +337,7 @@ func addProjectFlag(cmd *cobra.Command, project *bool) {
 	cmd.Flags().BoolVar(project, "project", false, "only in this project (.hookmux/config.json)")
 }
 
-// needGuards wants at least one guard, and names them all where there is none.
+// needGuards requires at least one guard, and names them all if there is none.
 func needGuards(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmdutil.UsageError("which guard? Choose from %s", strings.Join(GuardNames(), ", "))
@@ -481,7 +481,8 @@ func changeException(app *cmdutil.App, cmd *cobra.Command, p wire.AllowParams) e
 	return nil
 }
 
-// checkException refuses a rule that doesn't exist. An exception that is there can always be removed.
+// checkException rejects a rule that doesn't exist. An exception that is there can always
+// be removed.
 func checkException(app *cmdutil.App, cmd *cobra.Command, p wire.AllowParams) error {
 	rule, _, oneCommand := strings.Cut(p.Rule, ":")
 	if p.Once && oneCommand {

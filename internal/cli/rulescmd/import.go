@@ -232,7 +232,7 @@ func (f *importFlags) showEntry(a *agent.Agent, e *ruleimport.Entry) {
 	}
 }
 
-// writeRules writes the file and lets it count, where it is one of the user's rules.
+// writeRules writes the file and accepts it, if it is one of the user's rules.
 func (f *importFlags) writeRules(ctx context.Context, a *agent.Agent, configDir string, out *imported) error {
 	own := filepath.Join(configDir, "rules", a.Name+".yaml")
 	out.File = own

@@ -142,7 +142,7 @@ func allowing(list []*rules.Rule) []string {
 	return out
 }
 
-// showPack shows all of a pack: who it is, what it decides, and every line of it.
+// showPack shows all of a pack: whose it is, what it decides, and every line of it.
 func showPack(app *cmdutil.App, pack *packstore.Pack, list []*rules.Rule, origin packstore.Origin) {
 	app.Say("pack %s %s: %s", pack.Name, termsafe.Line(pack.Version, 40), termsafe.Line(pack.What, 300))
 	from := origin.String()

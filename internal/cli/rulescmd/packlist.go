@@ -36,7 +36,7 @@ func SayPacks(app *cmdutil.App, list []packstore.Kept) {
 	text.Table(app.Stdout, rows, app.Columns())
 }
 
-// ShowPack shows all of a pack that you added; false where there is none of this name.
+// ShowPack shows all of a pack that you added; false if there is none of this name.
 func ShowPack(app *cmdutil.App, name string, asJSON bool) (bool, error) {
 	store, err := openStore(app)
 	if err != nil {

@@ -121,7 +121,7 @@ func PauseSpan(given []string, end bool, longer string) (time.Duration, error) {
 	return span, nil
 }
 
-// checkPaused refuses a name that isn't a guard's, or isn't a rule's or a pack's.
+// checkPaused rejects a name that isn't a guard's, or isn't a rule's or a pack's.
 func checkPaused(app *cmdutil.App, of Paused, name string) error {
 	if of == PauseGuard {
 		short, _ := hook.GuardName(name)

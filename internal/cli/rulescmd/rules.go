@@ -188,7 +188,7 @@ func pendingRules(app *cmdutil.App, inForce []ListedRule) []*rules.Rule {
 	})
 }
 
-// findRuleHere is [findRule], and says so where a rule isn't accepted yet.
+// findRuleHere is [findRule], and says so if a rule isn't accepted yet.
 func findRuleHere(app *cmdutil.App, list []ListedRule, name string) (*ListedRule, error) {
 	r, err := findRule(list, name)
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // told is what the daemon says about budgets: only it knows what was used. What it doesn't
-// say isn't known, as when a hook can't reach it.
+// say is marked as in doubt, as when a hook can't reach it.
 type told struct {
 	budgets []wire.Budget
 	windows []wire.UsageWindow
@@ -23,7 +23,7 @@ type told struct {
 
 const notTold = "the daemon doesn't say what was used"
 
-// askSpent asks the daemon what was used, for an event; nil where none runs. It also returns
+// askSpent asks the daemon what was used, for an event; nil if none runs. It also returns
 // which budgets are lifted.
 func askSpent(ctx context.Context, app *cmdutil.App, ev *event.Event) (budget.Spent, *budget.Lifts) {
 	c, err := app.RunningDaemon()

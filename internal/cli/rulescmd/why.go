@@ -213,7 +213,7 @@ type Decided struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-// whoDecided reads out of an outcome who decided.
+// whoDecided returns who decided, according to an outcome.
 func whoDecided(outcome *wire.Outcome) Decided {
 	none := Decided{Verdict: "none", By: "nobody"}
 	if outcome == nil {
@@ -298,7 +298,7 @@ func sayWhy(ctx context.Context, app *cmdutil.App, call *storedCall, asJSON bool
 	return nil
 }
 
-// gapsOf says what of a call the journal does not hold any more.
+// gapsOf returns which parts of a call the journal no longer has.
 func gapsOf(call *storedCall) []string {
 	gaps := []string{}
 	raw := call.raw

@@ -135,8 +135,8 @@ func resumeOne(ctx context.Context, app *cmdutil.App, c *client.Client, name, in
 	return err
 }
 
-// ResumeInTmux takes a session up again in its old pane if that waits at a shell,
-// else in a new window, and says where.
+// ResumeInTmux resumes a session in its old pane if that waits at a shell, else in a new
+// window, and says where.
 func ResumeInTmux(ctx context.Context, app *cmdutil.App, c *client.Client, session string) (string, error) {
 	if !(&tmux.Server{}).Available() {
 		return "", fmt.Errorf("tmux is not installed; `hookmux resume %s` resumes it here", wire.ShortID(session))
@@ -156,7 +156,7 @@ func ResumeInTmux(ctx context.Context, app *cmdutil.App, c *client.Client, sessi
 	return start.Label(r) + ": " + where, nil
 }
 
-// resumeAll takes up what does not run, each in its old pane or a new window.
+// resumeAll resumes what isn't running, each in its old pane or a new window.
 func resumeAll(ctx context.Context, app *cmdutil.App, c *client.Client, in string) error {
 	list, err := c.ResumeRecords(ctx, "", false)
 	if err != nil {
@@ -193,7 +193,7 @@ func resumeAll(ctx context.Context, app *cmdutil.App, c *client.Client, in strin
 	return nil
 }
 
-// sayResumed says where a session was taken up, and what may keep it from working there.
+// sayResumed says where a session was resumed, and what may keep it from working there.
 func sayResumed(app *cmdutil.App, r *wire.ResumeRecord, where string) {
 	app.Say("%s: %s", termsafe.Line(start.Label(r), 60), where)
 	if r.Served {

@@ -108,7 +108,7 @@ AGENT is a name that hookmux knows, or the path of such an agent's program.`,
 			return launchError(app, starter.Run(cmd.Context(), plan))
 		},
 	}
-	// What follows the agent's name is none of our business.
+	// What follows the agent's name is the agent's.
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the command line instead of running it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --dry-run, print JSON: {program, argv, injected, notes}")
@@ -179,7 +179,7 @@ func showLaunch(app *cmdutil.App, plan *start.Plan, asJSON bool) error {
 	return nil
 }
 
-// runOptions are the flags that are hookmux's also behind the agent's name.
+// runOptions are the flags that hookmux takes even after the agent's name.
 type runOptions struct {
 	hooks            []string
 	worktree, prompt string
@@ -189,9 +189,9 @@ type runOptions struct {
 // inWindow reports whether the agent gets a tmux window of its own.
 func (o *runOptions) inWindow() bool { return !o.here && (o.worktree != "" || o.prompt != "") }
 
-// takeFrom takes hookmux's own flags out of what is behind the agent's name: given to the
-// agent, --hook would be refused at best, and at worst the session would begin without a
-// guard that was asked for. Behind a -- everything is the agent's.
+// takeFrom takes hookmux's own flags out of what follows the agent's name: passed to the
+// agent, --hook would be rejected at best, and at worst the session would begin without a
+// guard that was asked for. After a -- everything is the agent's.
 func (o *runOptions) takeFrom(args []string) (own []string, err error) {
 	takes := map[string]struct {
 		example string

@@ -48,7 +48,7 @@ func mayChangeTmux(ctx context.Context, app *cmdutil.App, f *agents.InstallFlags
 	return agents.UserOnly(ctx, app, c, wire.MethodTmux, false)
 }
 
-// readConf gives nil for a file that is not there.
+// readConf returns nil for a file that doesn't exist.
 func readConf(path string) ([]byte, error) {
 	text, err := userfile.ReadFile(path, userfile.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,8 +60,8 @@ func readConf(path string) ([]byte, error) {
 	return text, err
 }
 
-// tmuxSteps returns what an installation does to files: our own first, so that the
-// line never reads what is not there.
+// tmuxSteps returns what an installation does to files: hookmux's own first, so that the
+// line never reads a file that doesn't exist.
 func tmuxSteps(own string, ownText []byte, conf string, text []byte) ([]install.Step, error) {
 	was, err := readConf(own)
 	if err != nil {

@@ -98,7 +98,7 @@ func sayIfAny(app *cmdutil.App, said string) {
 	}
 }
 
-// windowOf returns where a session sits that is not in tmux.
+// windowOf returns the window of a session that isn't in tmux.
 func windowOf(s *wire.Session) tty.Window {
 	return tty.Window{Kind: s.Mux, ID: s.Pane, Server: s.Server, TTY: s.TTY, PID: s.PID}
 }

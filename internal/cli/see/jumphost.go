@@ -36,8 +36,8 @@ func hostCommand(target string, s *wire.Session) ([]string, error) {
 	return []string{program, "-t", "-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes", "--", target, there}, nil
 }
 
-// jumpToHost goes to a session on another machine: in a new window where you use tmux,
-// else by ssh in this terminal. Where that isn't free, as in the live view, it says how.
+// jumpToHost goes to a session on another machine: in a new window if you use tmux, else by
+// ssh in this terminal. If that isn't free, as in the live view, it says how.
 func jumpToHost(ctx context.Context, app *cmdutil.App, s *wire.Session, terminal bool) (string, error) {
 	target, err := targetOf(ctx, app, s.Host)
 	if err != nil {
@@ -62,8 +62,8 @@ func jumpToHost(ctx context.Context, app *cmdutil.App, s *wire.Session, terminal
 	return "", nil
 }
 
-// windowCommand returns what a window runs that goes to another machine. Where ssh fails, it
-// stays open, so that you can read why.
+// windowCommand returns the command of a window that goes to another machine. If ssh fails,
+// the window stays open, so that you can read why.
 func windowCommand(argv []string) string {
 	return shellquote.Line([]string{"sh", "-c", `"$@" || { printf '\n%s' "Press Enter to close this window."; read -r _; }`,
 		"sh"}) + " " + shellquote.Line(argv)

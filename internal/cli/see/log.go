@@ -230,7 +230,7 @@ func (l *logLine) print(e *client.Entry) {
 	l.app.Say("%s%s", before, style.Entry(e))
 }
 
-// Below so many columns, log --ids shows the beginning of an ID.
+// On terminals with fewer columns, log --ids shows the beginning of an ID.
 const wideTerminal, shortEventID = 120, 14
 
 func (f *logFlags) emptyMessage() string {

@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Where no daemon runs, the journal and the sessions are read from disk.
+// If no daemon runs, the journal and the sessions are read from disk.
 
 // askDaemon returns a client of the daemon that runs, or nil while none does.
 func askDaemon(ctx context.Context, app *cmdutil.App) (*client.Client, error) {

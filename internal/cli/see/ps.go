@@ -178,8 +178,8 @@ func leaveOnKey(app *cmdutil.App, leave func()) func() {
 	return func() { _ = term.Restore(int(in.Fd()), old) }
 }
 
-// fitToScreen cuts a page to the screen: who's waiting is on top and must not
-// scroll away. The last row stays free for the cursor.
+// fitToScreen cuts a page to the screen: what is waiting is on top and must not scroll away.
+// The last row stays free for the cursor.
 func fitToScreen(page []byte, rows int) []byte {
 	lines := bytes.SplitAfter(page, []byte("\n"))
 	if n := len(lines); n > 0 && len(lines[n-1]) == 0 {

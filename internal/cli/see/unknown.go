@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// checkAgent refuses the name of an agent that hookmux doesn't know.
+// checkAgent rejects the name of an agent that hookmux doesn't know.
 func checkAgent(app *cmdutil.App, name string) error {
 	catalogue, err := app.Catalogue()
 	if err != nil {
@@ -48,8 +48,8 @@ func ownNames(app *cmdutil.App, names []string) ([]string, error) {
 	return own, nil
 }
 
-// checkSessionAgents refuses agents that hookmux doesn't know and that have no session: any program may report one under
-// a name of its own.
+// checkSessionAgents rejects agents that hookmux doesn't know and that have no session:
+// any program may report one under a name of its own.
 func checkSessionAgents(ctx context.Context, app *cmdutil.App, names []string) error {
 	for _, name := range names {
 		unknown := checkAgent(app, name)
@@ -74,7 +74,7 @@ func checkSessionAgents(ctx context.Context, app *cmdutil.App, names []string) e
 	return nil
 }
 
-// checkKind refuses what is neither a kind of event nor an agent's own name for one.
+// checkKind rejects what is neither a kind of event nor an agent's own name for one.
 func checkKind(app *cmdutil.App, kind string) error {
 	catalogue, err := app.Catalogue()
 	if err != nil {
@@ -103,7 +103,7 @@ func checkKind(app *cmdutil.App, kind string) error {
 	return err
 }
 
-// checkNames refuses agents and kinds that hookmux doesn't know and never recorded: any
+// checkNames rejects agents and kinds that hookmux doesn't know and never recorded: any
 // program may report events under a name of its own.
 func (f *logFlags) checkNames(ctx context.Context, app *cmdutil.App) error {
 	recorded := func(filter wire.Filter) (found bool, err error) {

@@ -243,8 +243,8 @@ func (h startedDaemon) Stream(ctx context.Context, params wire.StreamParams, eac
 	})
 }
 
-// FollowWaiting starts a daemon where none runs. One that died several times within a
-// minute is left alone for a while.
+// FollowWaiting starts a daemon if none runs. One that died several times within a minute is
+// left alone for a while.
 func (h startedDaemon) FollowWaiting(ctx context.Context, tell func(client.InboxNote) error) error {
 	each := func(n client.InboxNote) error {
 		if n.Item != nil && !cmdutil.OnHost(h.host, n.Item.Host) {

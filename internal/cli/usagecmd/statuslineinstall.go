@@ -86,7 +86,7 @@ func mayChange(ctx context.Context, app *cmdutil.App, f *agents.InstallFlags) er
 	return agents.UserOnly(ctx, app, c, wire.MethodInstall, false)
 }
 
-// statuslineSteps returns the changes of the settings of every agent that gives its limits
+// statuslineSteps returns the changes of the settings of every agent that passes its limits
 // to its status line.
 func statuslineSteps(app *cmdutil.App, change func(settings []byte) ([]byte, []install.Step, error)) ([]install.Step, error) {
 	var steps []install.Step

@@ -22,7 +22,7 @@ type view struct {
 	shorten func(string) string
 }
 
-// noLimit is the width where there's no terminal: nothing is wrapped or cut.
+// noLimit is the width if there's no terminal: nothing is wrapped or cut.
 const noLimit = 1 << 20
 
 // sum adds up several rows.
@@ -42,7 +42,7 @@ func (s *sum) add(r *wire.UsageRow) {
 	}
 }
 
-// costText returns an amount. A plus behind it says that more was used, at no known price; all
+// costText returns an amount. A plus after it says that more was used, at no known price; all
 // amounts have room for it.
 func (s *sum) costText() string {
 	switch {
@@ -208,7 +208,7 @@ func bar(share float64, room int) string {
 // leastName is how narrow the name of a model or project may become.
 const leastName = 10
 
-// rows prints a table with a line for each row. Where it's too wide, days lose their year,
+// rows prints a table with a line for each row. If it's too wide, days lose their year,
 // tokens are one number instead of four, and at last names are cut.
 func (v *view) rows(report *wire.UsageReport, by []string, from time.Time) {
 	if len(report.Rows) == 0 {

@@ -234,7 +234,7 @@ func tailscaleServe(ctx context.Context, listen string) error {
 	return nil
 }
 
-// openBrowser opens the page where a desktop is at hand; elsewhere the address is enough.
+// openBrowser opens the page if there is a desktop; otherwise the address is enough.
 func openBrowser(app *cmdutil.App, url string) {
 	program := "xdg-open"
 	if runtime.GOOS == "darwin" {

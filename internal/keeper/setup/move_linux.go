@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// stays lists what of the state folder other programs of the user use as well.
+// stays lists what other programs of the user use in the state folder as well.
 var stays = []string{"run", "spool", "overlay", "accepted-programs", "container", "set-aside", "replaced", "install.json",
 	"install.lock", "versions.json", "terminals.json", "journal.db", "search.db", "usage.db", "hook-log.jsonl",
 	"sessions.jsonl", "places"}

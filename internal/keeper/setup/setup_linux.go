@@ -96,7 +96,7 @@ func Check() error {
 	return nil
 }
 
-// checkKernel refuses a machine whose settings undo what the service is for.
+// checkKernel rejects a machine whose settings undo what the service is for.
 func checkKernel() error {
 	if text, err := os.ReadFile("/proc/sys/fs/suid_dumpable"); err == nil && strings.TrimSpace(string(text)) == "1" {
 		return errors.New("fs.suid_dumpable is 1, so that every program can be debugged: sysctl fs.suid_dumpable=0")
@@ -364,7 +364,8 @@ func (s *Setup) move(way string) error {
 		return err
 	}
 	defer func() { _ = folder.Close() }() // a path only
-	// This program can't be read by the user, so that no program of the user takes the folder from the child.
+	// No one but root may read this program, so no program of the user can take the folder
+	// from the child.
 	cmd := exec.Command(paths.SystemProgram("hookmux-daemon"), "system", "move", way)
 	cmd.Dir = "/"
 	cmd.Env = []string{"HOME=" + u.HomeDir, "USER=" + u.Username, "LOGNAME=" + u.Username, "PATH=" + paths.DefaultPath}
@@ -376,7 +377,7 @@ func (s *Setup) move(way string) error {
 	return nil
 }
 
-// userFolder opens a user's folder as the keeper does, and makes it where it isn't there.
+// userFolder opens a user's folder as the keeper does, and makes it if it doesn't exist.
 func userFolder(uid int) (*os.File, error) {
 	u, err := user.Lookup(paths.KeeperName)
 	if err != nil {

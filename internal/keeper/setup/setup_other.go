@@ -21,7 +21,7 @@ type Setup struct {
 // Folder is the descriptor of a user's folder in the child that moves state.
 const Folder = 3
 
-// Check refuses on this system.
+// Check fails on this system.
 func Check() error { return errSystem }
 
 // Installed returns false: there is no system service here.
@@ -30,14 +30,14 @@ func Installed() bool { return false }
 // Reachable fails on this system.
 func Reachable(time.Duration) error { return errSystem }
 
-// Install refuses on this system.
+// Install fails on this system.
 func (s *Setup) Install() ([]Step, error) { return nil, errSystem }
 
-// Uninstall refuses on this system.
+// Uninstall fails on this system.
 func (s *Setup) Uninstall() ([]Step, error) { return nil, errSystem }
 
-// Run refuses on this system.
+// Run fails on this system.
 func Run([]Step) error { return errSystem }
 
-// Move refuses on this system.
+// Move fails on this system.
 func Move(string, int) error { return errSystem }

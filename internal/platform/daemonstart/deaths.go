@@ -23,7 +23,7 @@ const (
 	// keepDeaths is how many are remembered: with so many the wait is the
 	// longest one.
 	keepDeaths = 8
-	// longestPause bounds what Pause asks for.
+	// longestPause limits what Pause asks for.
 	longestPause = time.Minute
 	maxDeaths    = 4 << 10
 )

@@ -11,7 +11,7 @@ import (
 
 var errSystem = errors.New("hookmux runs on Linux and macOS only; on Windows use WSL")
 
-// Start refuses on this system.
+// Start fails on this system.
 func Start(paths.Dirs, string, Options) (Outcome, error) { return 0, errSystem }
 
 // OpenLog opens nothing on this system.
@@ -20,7 +20,7 @@ func OpenLog(paths.Dirs) io.Writer { return io.Discard }
 // DaemonLock is a daemon's hold on being the only one.
 type DaemonLock struct{}
 
-// AcquireLock refuses on this system.
+// AcquireLock fails on this system.
 func AcquireLock(paths.Dirs) (*DaemonLock, error) { return nil, errSystem }
 
 // Ready does nothing on this system.

@@ -13,7 +13,7 @@ type Misfit struct {
 	Err   error  // why not
 }
 
-// maxEntries bounds how much of a folder is looked at.
+// maxEntries limits how much of a folder is looked at.
 const maxEntries = 10_000
 
 // SweepFolder sets aside what in a folder, and in the folders in it, is neither

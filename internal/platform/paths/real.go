@@ -85,7 +85,7 @@ func unlinked(path string) bool {
 	return true
 }
 
-// maxTwins bounds how many files are compared with one that has several names.
+// maxTwins limits how many files are compared with one that has several names.
 const maxTwins = 4096
 
 // Twin returns the name that a file has among others: one of these files, or a file in one

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxFiles bounds how many descriptors of a process are looked at.
+// maxFiles limits how many descriptors of a process are looked at.
 const maxFiles = 4096
 
 // openFiles calls each with number and target of the open files of a process,

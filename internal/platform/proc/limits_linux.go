@@ -69,7 +69,7 @@ func LimitFileLocks(pid int, limit uint64) error {
 // rlimitLocks is RLIMIT_LOCKS on every architecture Go supports.
 const rlimitLocks = 10
 
-// maxDescendants bounds how many processes Below lists.
+// maxDescendants limits how many processes Below lists.
 const maxDescendants = 4096
 
 // Descendants lists the processes that a process started, directly or through others,

@@ -36,7 +36,7 @@ const (
 	stateListening   = 10
 )
 
-// maxSockets bounds how many sockets are listed.
+// maxSockets limits how many sockets are listed.
 const maxSockets = 65536
 
 // UnixSockets lists all Unix sockets of this network namespace.

@@ -16,7 +16,7 @@ import (
 // architecture Go supports.
 const ticksPerSecond = 100
 
-// maxText bounds arguments and environments; markers sit in the first
+// maxText limits arguments and environments; markers sit in the first
 // kilobytes of any real environment, and a hostile one must not cost memory.
 const maxText = 256 << 10
 

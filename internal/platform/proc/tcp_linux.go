@@ -18,7 +18,7 @@ type TCPEnd struct {
 	Number        uint32
 }
 
-// maxTCP bounds how much of the kernel's list of connections is read.
+// maxTCP limits how much of the kernel's list of connections is read.
 const maxTCP = 8 << 20
 
 // TCPEnds lists the established connections of this network namespace.

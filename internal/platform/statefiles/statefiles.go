@@ -91,7 +91,7 @@ type Found struct {
 	Foreign string
 }
 
-// maxFound bounds how much is looked at.
+// maxFound limits how much is looked at.
 const maxFound = 20_000
 
 // ListFiles goes through the state, runtime and data folders. What cannot be read is

@@ -25,7 +25,7 @@ type opened struct {
 	last  time.Time
 }
 
-// maxWatched bounds how many terminals are watched.
+// maxWatched limits how many terminals are watched.
 const maxWatched = 256
 
 // TellsOpens is whether this system reports who opens a terminal.

@@ -28,7 +28,7 @@ type Window struct {
 
 func (w *Window) String() string { return w.Kind + " " + w.ID }
 
-// patience bounds one command.
+// patience limits one command.
 const patience = 5 * time.Second
 
 // Terminals brings windows forward. Which window an agent is in is known from its

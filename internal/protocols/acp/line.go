@@ -138,7 +138,7 @@ func addressed(line []byte) (ids []json.RawMessage) {
 	return ids
 }
 
-// maxAddressed bounds how many answers one line gets.
+// maxAddressed limits how many answers one line gets.
 const maxAddressed = 100
 
 // onlyID returns the number of a request; nil where it has none or several.

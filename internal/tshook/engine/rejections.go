@@ -22,7 +22,7 @@ type rejections struct {
 
 type rejection struct{ promise, reason lib.TJSValue }
 
-// maxRejections bounds how many are kept in one turn.
+// maxRejections limits how many are kept in one turn.
 const maxRejections = 16
 
 var (

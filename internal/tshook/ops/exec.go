@@ -46,7 +46,7 @@ type child struct {
 	over   bool
 }
 
-// maxOutput bounds what is kept of a process's output.
+// maxOutput limits what is kept of a process's output.
 const maxOutput = 16 << 20
 
 // makeCommand makes the process ready.

@@ -28,7 +28,7 @@ type fileArgs struct {
 	MtimeMs                  float64
 }
 
-// maxFile bounds what is read into an engine at once.
+// maxFile limits what is read into an engine at once.
 const maxFile = 32 << 20
 
 // fileOps: what each does, and the word under which the record has it.
@@ -189,7 +189,7 @@ type dirEntry struct {
 	Parent string `json:"parent,omitempty"`
 }
 
-// maxList bounds a listing.
+// maxList limits a listing.
 const maxList = 50_000
 
 func listDir(a *fileArgs) (any, error) {

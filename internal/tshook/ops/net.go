@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// maxBody bounds a request or an answer that is kept whole.
+// maxBody limits a request or an answer that is kept whole.
 const maxBody = 16 << 20
 
-// fetchLimit bounds one request; a hook's own signal may end it earlier.
+// fetchLimit limits one request; a hook's own signal may end it earlier.
 const fetchLimit = 5 * time.Minute
 
 func (o *Operations) fetchURL(ctx context.Context, args json.RawMessage, key string) (any, error) {
@@ -82,7 +82,7 @@ type httpAnswer struct {
 	Body    []byte
 }
 
-// serveLimit bounds how long a caller waits for a hook's answer.
+// serveLimit limits how long a caller waits for a hook's answer.
 const serveLimit = time.Minute
 
 // listenHTTP serves on this machine only, whatever address was asked for.

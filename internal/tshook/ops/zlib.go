@@ -11,7 +11,7 @@ import (
 	"io"
 )
 
-// maxUnpacked bounds what a few packed bytes may grow to.
+// maxUnpacked limits what a few packed bytes may grow to.
 const maxUnpacked = 32 << 20
 
 // compressData packs and unpacks bytes in the three forms of node:zlib.

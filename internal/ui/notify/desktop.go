@@ -99,7 +99,7 @@ func (d *desktop) connect(ctx context.Context) error {
 	return nil
 }
 
-// closeTime bounds how long the end of a daemon waits for the bus.
+// closeTime limits how long the end of a daemon waits for the bus.
 const closeTime = time.Second
 
 // close takes back what is shown, because nothing would do that later, and ends the

@@ -57,7 +57,7 @@ type task struct {
 	channels []string
 }
 
-// keepTold bounds what is remembered.
+// keepTold limits what is remembered.
 const keepTold = 4096
 
 func newNoticePlan() *noticePlan {

@@ -325,7 +325,7 @@ func (s *Service) buttonPressed(n Notice, button string) {
 	s.showSession(n.Agent, n.Session)
 }
 
-// showTime bounds how long a terminal may take to show a pane.
+// showTime limits how long a terminal may take to show a pane.
 const showTime = 3 * time.Second
 
 // typingSpan is how long after a key press a terminal is left alone: what you type must not
@@ -395,7 +395,7 @@ type machine struct {
 	viewed   bool                // a live view is being looked at, which shows everything
 }
 
-// lookTime bounds one question to tmux.
+// lookTime limits one question to tmux.
 const lookTime = 2 * time.Second
 
 // readMachine finds out whether the user looks at the panes of sessions, asking each

@@ -32,7 +32,7 @@ func busAddress(setting string, getenv func(string) string) (string, error) {
 	return "", absent("there is no session bus; `hookmux config set notify.bus ADDRESS` names one elsewhere")
 }
 
-// openTime bounds how long a bus may take to let us in.
+// openTime limits how long a bus may take to let us in.
 const openTime = 5 * time.Second
 
 // openBus connects to a session bus. Neither a bus that says nothing nor one that

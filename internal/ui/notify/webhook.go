@@ -46,7 +46,7 @@ func newWebhook(settings func() webhookSettings) *webhook {
 // signatureHeader carries t=SECONDS,v1=HEX: HMAC-SHA256 of "SECONDS.BODY".
 const signatureHeader = "Hookmux-Signature"
 
-// maxRetryAfter bounds how long a server may have us wait.
+// maxRetryAfter limits how long a server may have us wait.
 const maxRetryAfter = 5 * time.Minute
 
 func (w *webhook) show(ctx context.Context, n *Notice) error { return w.post(ctx, n, "notice") }

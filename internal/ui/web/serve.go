@@ -24,7 +24,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// maxConnections bounds what browsers and others hold open at once.
+// maxConnections limits what browsers and others hold open at once.
 const maxConnections = 512
 
 // server is one run of the page's web server.
