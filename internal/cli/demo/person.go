@@ -49,7 +49,7 @@ func (oneUser) Args(pid int) ([]string, error) {
 	return []string{p.Name}, err
 }
 
-// Sound and Hookmux believe the programs of this machine: they have no files here.
+// Sound and Hookmux believe the programs of this machine: they have no files to check.
 func (oneUser) Sound(int, proc.Process, string) bool { return true }
 func (oneUser) Hookmux(proc.Process, string) bool    { return true }
 

@@ -14,7 +14,7 @@ type Buffer struct {
 	over bool
 }
 
-// NewBuffer makes a buffer that keeps at most so many bytes.
+// NewBuffer makes a buffer that keeps at most this many bytes.
 func NewBuffer(most int) *Buffer { return &Buffer{most: most} }
 
 // Write keeps what there is room for. It never fails: a program that prints too much

@@ -4,7 +4,7 @@ package daemonstart
 
 import "syscall"
 
-// markRange goes through the numbers one by one, where no list is to be had.
+// markRange goes through the numbers one by one, if there is no list.
 func markRange(end int) {
 	for fd := 3; fd < end; fd++ {
 		syscall.CloseOnExec(fd)

@@ -20,8 +20,8 @@ import (
 var errNoProgram = errors.New("the hookmux that belongs beside this program is gone, so nobody on the daemon's socket " +
 	"is believed; run hookmux install again")
 
-// CheckPeer is Check for the process at the other end of a socket. One whose number is
-// not to be seen from here is in another namespace, where there are such.
+// CheckPeer is Check for the process at the other end of a socket. If its pid isn't visible
+// from here, it is in another namespace, on systems that have them.
 func CheckPeer(pid int, program string) error {
 	if pid <= 0 {
 		return checkUnseen()

@@ -49,8 +49,8 @@ type Options struct {
 	Env []string
 	// Force starts at once regardless of the number of deaths: the user asked for it.
 	Force bool
-	// Patient makes Ensure wait where the next start waits, as long as its own
-	// time allows.
+	// Patient makes Ensure wait while the next start waits, as long as its own time
+	// allows.
 	Patient bool
 }
 
@@ -86,9 +86,9 @@ func FindProgram(getenv func(string) string) (string, error) {
 	return "", errors.New("hookmux: program not found beside hookmux-hook or on PATH; install both in one directory")
 }
 
-// Ensure starts a daemon and waits until reach, which tries the socket, says nil
-// or the time is over. It may be called by any number of processes at once,
-// and gives up early only when nothing can be started or the next start waits.
+// Ensure starts a daemon and waits until reach, which tries the socket, returns nil or the
+// time is over. It may be called by any number of processes at once, and gives up early only
+// if nothing can be started or the next start waits.
 func Ensure(d paths.Dirs, program string, opt Options, until time.Time, reach func() error) error {
 	if d.IsSystem() {
 		return ensureSystem(until, reach)
@@ -123,10 +123,10 @@ func Ensure(d paths.Dirs, program string, opt Options, until time.Time, reach fu
 	}
 }
 
-// daemonEnv cuts an environment to what a daemon needs. Of HOOKMUX_* only the
-// runtime dir passes: the daemon that an agent happens to start serves everybody,
-// and must not take its settings from that agent. The daemon of an installation takes even
-// less of it ([paths.Dirs.DaemonEnviron]).
+// daemonEnv reduces an environment to what a daemon needs. Of HOOKMUX_* only the runtime dir
+// passes: the daemon that an agent happens to start serves everything, and must not take its
+// settings from that agent. The daemon of an installation takes even less of it
+// ([paths.Dirs.DaemonEnviron]).
 func daemonEnv(env []string, d paths.Dirs) []string {
 	var out []string
 	has := map[string]bool{}

@@ -20,8 +20,8 @@ const (
 	// further death doubles it.
 	firstWait   = 250 * time.Millisecond
 	longestWait = 2 * time.Second
-	// keepDeaths is how many are remembered: with so many the wait is the
-	// longest one.
+	// keepDeaths is how many are remembered: with that many the wait is the longest
+	// one.
 	keepDeaths = 8
 	// longestPause limits what Pause asks for.
 	longestPause = time.Minute
@@ -47,8 +47,7 @@ func pausedAt(d paths.Dirs, now time.Time) (time.Time, bool) {
 // pauseMark begins the line of the file that holds every start up.
 const pauseMark = "until="
 
-// Pause makes starting rest for a minute: for places in which no daemon shall come
-// up.
+// Pause prevents starts for a minute: for places in which no daemon should come up.
 func Pause(d paths.Dirs) error {
 	if err := os.MkdirAll(filepath.Dir(d.DeathsFile()), 0o700); err != nil {
 		return err

@@ -18,8 +18,9 @@ import (
 // Before the first release the daemon was called a hub, with a lock, a socket and a pid file of that name. One of
 // those may still run when this one starts, and two daemons must never serve side by side.
 
-// EndEarlier stops a daemon of a build before the first release, waits until it has stored everything, and removes
-// its lock and socket. While a daemon of ours runs there's nothing to stop: it keeps the earlier ones out.
+// EndEarlier stops a daemon of a build before the first release, waits until it has stored
+// everything, and removes its lock and socket. While a daemon of this build or a later one
+// runs there's nothing to stop: it keeps the earlier ones out.
 func EndEarlier(d paths.Dirs) {
 	if DaemonHoldsLock(d) {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// intruderWait is how long a process must be seen to hold a lock before the
-// lock is put aside: a daemon that just came up has not said yet who it is.
+// intruderWait is how long a process must be seen to hold a lock before the lock is put
+// aside: a daemon that just came up hasn't written yet who it is.
 const intruderWait = 300 * time.Millisecond
 
 // lockIntruder remembers which process was first seen to hold a lock without being

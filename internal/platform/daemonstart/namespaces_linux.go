@@ -51,11 +51,11 @@ func checkNamespaces(process string) error {
 	return nil
 }
 
-// checkConfinement refuses a process that is confined more than this one: by filters of
+// checkConfinement rejects a process that is confined more than this one: by filters of
 // system calls (seccomp), whose owner can answer them in the system's place, or without a way
-// to new privileges, as bwrap runs programs among other files, with no namespace of users
-// where it is set-uid. Neither can be undone, and everybody may read both. What confines a
-// container confines this process, too.
+// to new privileges, as bwrap runs programs among other files, with no user namespace if it
+// is set-uid. Neither can be undone, and everyone may read both. What confines a container
+// confines this process, too.
 func checkConfinement(process string) error {
 	theirs, known := readConfinement(process)
 	if !known || theirs == (confinement{}) {
@@ -96,5 +96,5 @@ func IsConfinedElsewhere(pid int) bool {
 	return errors.Is(checkNamespaces(process), errOtherNamespace) || checkConfinement(process) != nil
 }
 
-// checkUnseen refuses a process whose number cannot be seen.
+// checkUnseen rejects a process whose pid can't be seen.
 func checkUnseen() error { return errHiddenNamespace }

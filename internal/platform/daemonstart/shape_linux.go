@@ -53,7 +53,7 @@ func checkShape(process, program string) error {
 	return nil
 }
 
-// readShape reads /proc/PID/status. It is false where that does not say enough.
+// readShape reads /proc/PID/status. It is false if that doesn't say enough.
 func readShape(status string) (s shape, known bool) {
 	fields := map[string]*int{"VmExe": &s.code, "VmLib": &s.shared, "TracerPid": &s.tracer}
 	found := 0

@@ -2,5 +2,5 @@
 
 package daemonstart
 
-// checkShape checks nothing: the system does not show what other processes are like.
+// checkShape checks nothing: the system doesn't show what other processes are like.
 func checkShape(string, string) error { return nil }

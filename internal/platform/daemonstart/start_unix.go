@@ -28,7 +28,7 @@ func Start(d paths.Dirs, daemonProgram string, opt Options) (Outcome, error) {
 	if err != nil {
 		return 0, err
 	}
-	// Closing our end keeps the lock where a daemon has got the other one.
+	// Closing this end keeps the lock if a daemon has got the other one.
 	defer func() { _ = lock.Close() }()
 	if err := files.TryLock(lock); err != nil {
 		if errors.Is(err, files.ErrHeld) {
@@ -101,16 +101,16 @@ func daemonHoldsLock(d paths.Dirs) (bool, error) {
 	}
 }
 
-// lookForDeath notes the death of a daemon that left its mark behind. What cannot
-// be written down makes the next start wait less.
+// lookForDeath notes the death of a daemon that left its mark behind. If it can't be written
+// down, the next start waits less.
 func lookForDeath(d paths.Dirs, now time.Time) {
 	if os.Remove(d.AliveFile()) == nil {
 		_ = noteDeath(d, now)
 	}
 }
 
-// spawn runs the daemon cut off from everything of ours: an agent waits for
-// every process that holds its pipes, and kills its own session and group.
+// spawn runs the daemon cut off from everything of this process: an agent waits for every
+// process that holds its pipes, and kills its own session and group.
 func spawn(d paths.Dirs, program string, env []string, lock *os.File) error {
 	if info, err := os.Lstat(d.Log()); err == nil && info.Size() > MaxLog {
 		_ = os.Rename(d.Log(), d.Log()+".1") // a log too long is better than no daemon
@@ -147,7 +147,8 @@ func spawn(d paths.Dirs, program string, env []string, lock *os.File) error {
 	return nil
 }
 
-// OpenLog opens the log of the daemon for the daemon itself, and what is written where that can't be.
+// OpenLog opens the log of the daemon for the daemon itself, or a replacement if that can't
+// be opened.
 func OpenLog(d paths.Dirs) io.Writer {
 	_ = os.MkdirAll(d.OpenRuntime(), 0o700)
 	if info, err := os.Lstat(d.Log()); err == nil && info.Size() > MaxLog {
@@ -221,7 +222,7 @@ func (l *DaemonLock) Ready() {
 		return
 	}
 	_ = os.Unsetenv(LockVariable) // not for the daemon's children
-	// Only the number that Start hands out: anything else isn't ours to close.
+	// Only the number that Start passes on: anything else isn't ours to close.
 	if fd, err := strconv.Atoi(text); err == nil && fd == 3 && sameFile(fd, l.dirs.StartLock()) {
 		_ = syscall.Close(fd) // closing is all there is to do
 	}
@@ -264,9 +265,9 @@ func DaemonHoldsLock(d paths.Dirs) bool {
 	return err == nil && alive
 }
 
-// Lost reports that this daemon's lock is no longer the one that daemons go by: its
-// folder was removed, or the lock was put aside. Another daemon may be running
-// then, and this one must end.
+// Lost reports that this daemon's lock is no longer the one that daemons use: its folder was
+// removed, or the lock was put aside. Another daemon may be running then, and this one must
+// end.
 func (l *DaemonLock) Lost() bool {
 	mine, err := l.lock.Stat()
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// This file starts a daemon where the system service keeps its state: hookmux-start does it, and the
-// keeper sees to it that there is one.
+// This file starts a daemon if the system service keeps its state: hookmux-start does it, and
+// the keeper makes sure that there is only one.
 
-// startExits are hookmux-start's exit codes that say it's no use to try again.
+// startExits are hookmux-start's exit codes after which it is useless to try again.
 const (
 	startUnreachable = 70
 	startRefused     = 71

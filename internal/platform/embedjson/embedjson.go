@@ -34,7 +34,7 @@ type reader struct {
 	own    map[reflect.Type]bool             // whether values of a type have a form of their own
 }
 
-// next skips white space and returns the byte behind it, 0 at the end.
+// next skips white space and returns the byte after it, 0 at the end.
 func (r *reader) next() byte {
 	for ; r.at < len(r.text); r.at++ {
 		if c := r.text[r.at]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
@@ -191,7 +191,7 @@ func (r *reader) readsItself(t reflect.Type) bool {
 	return own
 }
 
-// fieldsOf returns where the members of a struct go, those of embedded structs too.
+// fieldsOf returns where the members of a struct go, including those of embedded structs.
 func (r *reader) fieldsOf(t reflect.Type) map[string][]int {
 	fields, ok := r.fields[t]
 	if ok {

@@ -18,8 +18,8 @@ func Write(path string, content []byte) error {
 	return replaceFile(path, tempPattern, content, false)
 }
 
-// WriteVia is Write with a pattern, as os.CreateTemp takes one, for the name of
-// the temporary file: for folders whose readers know such files by their names.
+// WriteVia is Write with a pattern, as for os.CreateTemp, for the name of the temporary file:
+// for folders whose readers know such files by their names.
 func WriteVia(pattern, path string, content []byte) error {
 	return replaceFile(path, pattern, content, false)
 }
@@ -31,7 +31,7 @@ func WriteSynced(path string, content []byte) error {
 	return replaceFile(path, tempPattern, content, true)
 }
 
-// SyncDir brings the names in a folder to disk.
+// SyncDir flushes the names in a folder to disk.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -40,8 +40,7 @@ func SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// tempPattern does not contain the file's name, which may be as long as names
-// can be.
+// tempPattern doesn't contain the file's name, which may be as long as names can be.
 const tempPattern = ".new-*"
 
 func replaceFile(path, pattern string, content []byte, sync bool) error {

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// TryLock refuses: hookmux runs on Linux and macOS.
+// TryLock fails: hookmux runs on Linux and macOS.
 func TryLock(*os.File) error {
 	return errors.New("files cannot be locked on this system; use Linux or macOS")
 }

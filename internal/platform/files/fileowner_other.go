@@ -4,7 +4,7 @@ package files
 
 import "io/fs"
 
-// This file says whose a file is, and when it changed last. Standard library only: the
+// This file returns who owns a file, and when it changed last. Standard library only: the
 // hook client links it.
 
 // Owner is not known here.

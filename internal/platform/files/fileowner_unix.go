@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// This file says whose a file is, and when it changed last. Standard library only: the
+// This file returns who owns a file, and when it changed last. Standard library only: the
 // hook client links it.
 
 // Owner returns the user and group of a file; false if the system doesn't report them.

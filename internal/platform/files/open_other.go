@@ -8,7 +8,7 @@ type descriptor struct{ *os.File }
 
 func (d descriptor) Close() { _ = d.File.Close() }
 
-// openRegular does what it can; hookmux refuses to run on such systems.
+// openRegular does what it can; hookmux doesn't run on such systems.
 func openRegular(path string, follow bool) (descriptor, int64, error) {
 	look := os.Lstat
 	if follow {

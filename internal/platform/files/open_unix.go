@@ -26,7 +26,7 @@ func (d descriptor) Read(p []byte) (int, error) {
 	}
 }
 
-// Close gives the descriptor back; nothing was written, so nothing is lost.
+// Close closes the descriptor; nothing was written, so nothing is lost.
 func (d descriptor) Close() { _ = syscall.Close(int(d)) }
 
 // openRegular opens a regular file for reading. O_NONBLOCK keeps a pipe without

@@ -12,8 +12,8 @@ import (
 // place: the last element of a path is never followed as a link, only regular files are
 // read, and never more than a limit. Standard library only: the hook client links it.
 
-// The ways in which a file of ours can be something else. Both mean that the
-// file should be set aside.
+// The ways in which one of hookmux's files can be something else. Both mean that the file
+// should be set aside.
 var (
 	ErrNotRegular = errors.New("is not a regular file")
 	ErrTooLarge   = errors.New("is larger than it may be")
@@ -25,7 +25,7 @@ func IsNotPlainFile(err error) bool {
 	return errors.Is(err, ErrNotRegular) || errors.Is(err, ErrTooLarge)
 }
 
-// Read gives the content of a regular file of at most limit bytes.
+// Read returns the content of a regular file of at most limit bytes.
 func Read(path string, limit int64) ([]byte, error) {
 	f, size, err := openRegular(path, false)
 	if err != nil {

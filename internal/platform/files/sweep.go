@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Misfit is something in a folder of ours that is neither a file nor a folder.
+// Misfit is something in one of hookmux's folders that is neither a file nor a folder.
 type Misfit struct {
 	Path  string // where it was
 	Aside string // where it is now; "" when it could not be moved

@@ -54,7 +54,7 @@ const (
 // Builtin returns the events that hookmux's own guards cover, of every agent.
 func Builtin() []Cover { return []Cover{{Any, "tool.before"}, {Any, "tool.permission.request"}} }
 
-// Errors of a note that does not say everything that guards cover.
+// Errors of a note that doesn't list everything that guards cover.
 var (
 	ErrDamaged  = errors.New("the note of guarded events is damaged; `hookmux daemon restart` writes it again")
 	ErrUnsealed = errors.New("hookmux didn't write the note of guarded events; `hookmux daemon restart` writes it again")
@@ -73,7 +73,7 @@ type note struct {
 	seal   string
 }
 
-// Read gives the note of a state folder. With [ErrUnsealed] and [ErrOld] it gives what is
+// Read returns the note of a state folder. With [ErrUnsealed] and [ErrOld] it returns what is
 // listed, and more may be covered.
 func Read(state string) ([]Cover, error) {
 	text, err := files.Read(File(state), maxSize)
@@ -94,7 +94,7 @@ func Read(state string) ([]Cover, error) {
 	return n.covers, nil
 }
 
-// readKey returns the key beside the note; nil where there is none.
+// readKey returns the key next to the note; nil if there is none.
 func readKey(state string) []byte {
 	key, err := files.Read(paths.KeyBeside(File(state)), 64)
 	if err != nil {
@@ -149,8 +149,8 @@ func isWord(s string) bool {
 	return s != "" && strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) < 0
 }
 
-// Write replaces the note when it says something else. A list that does not fit
-// becomes "everything".
+// Write replaces the note if it says something else. A list that doesn't fit becomes
+// "everything".
 func Write(state string, covers []Cover) error {
 	covers = slices.Clone(covers)
 	slices.SortFunc(covers, func(a, b Cover) int {

@@ -12,8 +12,8 @@ import (
 // so that what it accepts encoding/json accepts as well. The daemon reads every hook
 // payload with it.
 
-// MaxDepth is how deep values may nest; deeper ones are refused, as
-// encoding/json does, so that a hostile payload cannot exhaust the stack.
+// MaxDepth is how deep values may nest; deeper ones are an error, as in encoding/json, so
+// that a hostile payload can't exhaust the stack.
 const MaxDepth = 10000
 
 // Error says what is wrong and where.
@@ -34,9 +34,9 @@ func Object(doc []byte, member func(key, value []byte) bool) error {
 	return Nested(doc, "", func(_ bool, key, value []byte) bool { return member(key, value) })
 }
 
-// Nested is [Object] that takes the object in the member named inner apart as well, in
-// the same pass: it is handed out without a value where it begins, and then each of its
-// members, with within. "" names no member.
+// Nested is [Object], but also takes apart the object in the member named inner, in the same
+// pass: member is called without a value where it begins, and then for each of its members,
+// with within. "" names no member.
 func Nested(doc []byte, inner string, member func(within bool, key, value []byte) bool) error {
 	i := space(doc, 0)
 	if i >= len(doc) {
@@ -52,7 +52,7 @@ func Nested(doc []byte, inner string, member func(within bool, key, value []byte
 	return end(doc, i)
 }
 
-// members hands out the members of the object that begins at i. It returns where that
+// members calls member for the members of the object that begins at i. It returns where that
 // ends, and whether member wants more.
 func members(doc []byte, i int, inner string, within bool, member func(within bool, key, value []byte) bool) (int, bool, error) {
 	i = space(doc, i+1)
@@ -404,8 +404,8 @@ func str(b []byte, i int) (next int, escaped bool, err error) {
 }
 
 // stops sets the high bit of each of the first eight bytes that is a quote, a backslash or a
-// control character. Only the lowest one is exact. Exchanged for its neighbour, the quote comes
-// right behind the control characters.
+// control character. Only the lowest one is exact. Exchanged for its neighbour, the quote
+// comes right after the control characters.
 func stops(b []byte) uint64 {
 	w := binary.LittleEndian.Uint64(b)
 	low, slash := w^('"'-' ')*ones, w^'\\'*ones

@@ -42,8 +42,8 @@ func AppendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }
 
-// AppendUnescaped appends what a string says whose body, without the quotes,
-// was checked before. Half a surrogate pair becomes U+FFFD.
+// AppendUnescaped appends the value of a string whose body, without the quotes, was checked
+// before. Half a surrogate pair becomes U+FFFD.
 func AppendUnescaped[T string | []byte](dst []byte, body T) []byte {
 	for i := 0; i < len(body); {
 		from := i
@@ -108,8 +108,8 @@ func Hex4[T string | []byte](s T) rune {
 	return r
 }
 
-// EscapeBreaks escapes control characters inside the strings of a document, where JSON forbids them
-// as they are. A document without any is given back itself.
+// EscapeBreaks escapes control characters inside the strings of a document, where JSON
+// forbids them. A document without any is returned as it is.
 func EscapeBreaks(doc []byte) []byte {
 	var out []byte
 	inside, escaped, from := false, false, 0

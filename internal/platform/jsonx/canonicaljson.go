@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 )
 
-// This file gives a JSON value one spelling, so that values can be compared and hashed by
-// their text.
+// This file gives every JSON value a single spelling, so that values can be compared and
+// hashed by their text.
 
 // Canonical returns a JSON value with its keys sorted, without blanks, numbers as they are
-// written. What is no JSON stays as it is.
+// written. What isn't JSON stays as it is.
 func Canonical(value []byte) []byte {
 	dec := json.NewDecoder(bytes.NewReader(value))
 	dec.UseNumber() // large numbers that differ must not become the same

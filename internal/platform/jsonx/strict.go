@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Strict reads one JSON document into a value. What another reader could understand in another
-// way is an error: a member that isn't known, that's there twice or in another case, and
-// anything behind the document.
+// Strict reads one JSON document into a value. What another reader could understand
+// differently is an error: a member that isn't known, that's there twice or in another case,
+// and anything after the document.
 func Strict(doc []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	if err := check(dec, reflect.TypeOf(into)); err != nil {

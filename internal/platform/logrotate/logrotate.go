@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// Writer is where a daemon logs to. It is safe for concurrent use.
+// Writer writes the daemon's log. It is safe for concurrent use.
 type Writer struct {
 	mu   sync.Mutex
 	out  *os.File
@@ -27,8 +27,8 @@ type Writer struct {
 	takeOver func(next, out *os.File) error
 }
 
-// New returns a writer to out, which is set aside when it is the file at path and
-// has become longer than limit. Any other out is returned as it is.
+// New returns a writer to out, which is set aside if it is the file at path and has become
+// longer than limit. Any other out is returned as it is.
 func New(out io.Writer, path string, limit int64) io.Writer {
 	file, ok := out.(*os.File)
 	if !ok || !isSameFile(file, path) {

@@ -49,8 +49,8 @@ const (
 	maxKey            = 64
 )
 
-// InstallationFile returns where an installation is written down: below the home
-// that the password database names, because HOME may be set by anybody.
+// InstallationFile returns where an installation is recorded: below the home that the
+// password database names, because any program may set HOME.
 func InstallationFile(getenv func(string) string) (string, bool) {
 	home, ok := realHome(getenv)
 	if !ok {
@@ -81,8 +81,8 @@ func realHome(getenv func(string) string) (string, bool) {
 	return filepath.Clean(h), filepath.IsAbs(h)
 }
 
-// ReadInstallation gives the installation of this user as far as it is believed. It is
-// false when there is none, and also when its file is damaged or not the user's own.
+// ReadInstallation returns the installation of this user as far as it is believed. It is
+// false if there is none, and also if its file is damaged or not the user's own.
 func ReadInstallation(getenv func(string) string) (*Installation, bool) {
 	home, ok := realHome(getenv)
 	if !ok {
@@ -98,7 +98,7 @@ func ReadInstallation(getenv func(string) string) (*Installation, bool) {
 		return installedHere(home)
 	}
 	i.file, i.text = file, string(text)
-	// Most records say nothing but the default, and a hook client need not read the key.
+	// Most records only say the default, and a hook client need not read the key.
 	if !i.isDefault(home) && !i.IsSealed() {
 		byDefault := defaultInstallation(home)
 		byDefault.Hook, byDefault.Program, byDefault.seal = i.Hook, i.Program, i.seal
@@ -120,7 +120,7 @@ func (i *Installation) WasWrittenFor(d Dirs) bool {
 	})
 }
 
-// isDefault reports whether a record says nothing but what holds without it.
+// isDefault reports whether a record says only what applies without it.
 func (i *Installation) isDefault(home string) bool {
 	d := defaultInstallation(home)
 	return i.Home == d.Home && i.State == d.State && i.Config == d.Config && i.Data == d.Data &&
@@ -154,8 +154,7 @@ func installedHere(home string) (*Installation, bool) {
 // shim returns the path that agents run in the default place.
 func (i *Installation) shim() string { return filepath.Join(i.Data, "bin/hookmux-hook") }
 
-// leadsHere reports whether a path leads to the hook client beside the running
-// program.
+// leadsHere reports whether a path leads to the hook client next to the running program.
 func leadsHere(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -285,8 +284,7 @@ func RemoveInstallation(getenv func(string) string) error {
 	return nil
 }
 
-// installed gives the places of the installation that the running program
-// belongs to.
+// installed returns the places of the installation that the running program belongs to.
 func installed(getenv func(string) string) (Dirs, bool) {
 	if d, ok := systemDirs(getenv); ok {
 		return d, true
@@ -302,9 +300,9 @@ func installed(getenv func(string) string) (Dirs, bool) {
 	}, true
 }
 
-// useProgramBeside replaces the program that is written down where it is not the one
-// beside the running program: who may be believed on the socket is not left to a file
-// that any program of the user can write.
+// useProgramBeside replaces the recorded program if it isn't the one next to the running
+// program: who may be believed on the socket isn't left to a file that any program of the
+// user can write.
 func (i *Installation) useProgramBeside() {
 	own := beside("hookmux")
 	if i.Program == own || own == "" {
@@ -344,9 +342,9 @@ func (i *Installation) includesSelf() bool {
 // chose them.
 func (d Dirs) Installation() *Installation { return d.installation }
 
-// CheckServing refuses the socket of an installation to a daemon that is not one
-// of it or that has other places: such a daemon would answer with settings that no
-// person chose.
+// CheckServing denies the socket of an installation to a daemon that isn't part of it or
+// that has other places: such a daemon would answer with settings that the user didn't
+// choose.
 func (d Dirs) CheckServing(getenv func(string) string) error {
 	i, ok := ReadInstallation(getenv)
 	if !ok || d.installation != nil && d.installation.samePlaces(i) || !sameFolder(d.Runtime, i.Runtime) {
@@ -371,6 +369,5 @@ func IsDefaultRuntime(dir string, getenv func(string) string) bool {
 	return ok && sameFolder(dir, homeRuntime(home))
 }
 
-// sameFolder compares two paths by name, and by what they lead to where both
-// exist.
+// sameFolder compares two paths by name, and by what they lead to if both exist.
 func sameFolder(a, b string) bool { return filepath.Clean(a) == filepath.Clean(b) || SameFile(a, b) }

@@ -1,13 +1,12 @@
-// Package paths knows where hookmux keeps its things, and finds the same
-// places from a login shell, from a hook that an agent runs with an emptied
-// environment, and from the daemon. Standard library only: the hook client links
-// it.
+// Package paths knows where hookmux keeps its things, and finds the same places from a login
+// shell, from a hook that an agent runs with an emptied environment, and from the daemon.
+// Standard library only: the hook client links it.
 //
-// Contract: the places of an installation are those that `hookmux install` wrote
-// down (see [Installation]); only where none is written down, and for programs
-// that are not part of it, the environment decides. Find reads the environment
-// only through the function it is given, and creates nothing. Only absolute
-// values of variables count, as the XDG specification has it.
+// Contract: the places of an installation are those that `hookmux install` recorded (see
+// [Installation]); only if none is recorded, and for programs that aren't part of it, the
+// environment decides. Find reads the environment only through the function it is given, and
+// creates nothing. Only absolute values of variables are used, as the XDG specification
+// requires.
 package paths
 
 import (
@@ -33,12 +32,12 @@ type Dirs struct {
 	// chosen says that HOOKMUX_RUNTIME_DIR named the runtime dir. Such a daemon keeps to
 	// itself and leaves no note in the home directory.
 	chosen bool
-	// stripped says that the environment could not say where things are.
+	// stripped means that the environment couldn't say where things are.
 	stripped bool
-	// installation: where the places were taken from, if not from the environment.
+	// installation is where the places were taken from, if not from the environment.
 	installation *Installation
-	// system: these are the places of the system service. Where the keeper gave this process a
-	// folder, the open ones are those in the home.
+	// system means that these are the places of the system service. If the keeper gave this
+	// process a folder, the open ones are those in the home.
 	system                 bool
 	openState, openRuntime string
 }
@@ -119,8 +118,8 @@ var UserID = sync.OnceValue(os.Getuid)
 // runUser is where systemd and its kin keep the runtime dirs of users.
 var runUser = "/run/user"
 
-// userRuntime goes by the user id and not by XDG_RUNTIME_DIR: hooks run with
-// stripped environments and must still meet the daemon of the login session.
+// userRuntime uses the user id and not XDG_RUNTIME_DIR: hooks run with stripped environments
+// and must still find the daemon of the login session.
 func userRuntime() (string, bool) {
 	dir := loginRuntime()
 	if dir == "" {
@@ -182,8 +181,8 @@ const longestSocket = 100
 // at the same socket.
 var shortBase = "/tmp"
 
-// Socket returns where the daemon listens. A path too long for a socket address gives
-// way to a short one in a directory of the user's own under /tmp.
+// Socket returns where the daemon listens. A path too long for a socket address is replaced
+// by a short one in a directory of the user's own under /tmp.
 func (d Dirs) Socket() string {
 	if d.system {
 		return UserSocketFolder(UserID()) + "/daemon.sock"
@@ -262,8 +261,8 @@ func (d Dirs) AliveFile() string { return filepath.Join(d.Runtime, "daemon.alive
 // DeathsFile lists when daemons died.
 func (d Dirs) DeathsFile() string { return filepath.Join(d.Runtime, "deaths") }
 
-// MakeRuntime creates the runtime dir, and the short socket directory where
-// one is needed. It refuses a directory that others own or can look into.
+// MakeRuntime creates the runtime dir, and the short socket directory if one is needed. It
+// rejects a directory that others own or can look into.
 func (d Dirs) MakeRuntime() error {
 	if d.Runtime == "" {
 		return errors.New("runtime directory unknown; set HOME or " + RuntimeVariable)

@@ -128,8 +128,8 @@ func Twin(path string, among func() []string) string {
 	return found
 }
 
-// HasSeveralNames reports whether a file has hard links, so that its name does not say
-// what else it is.
+// HasSeveralNames reports whether a file has hard links, so that its name doesn't say what
+// else it is.
 func HasSeveralNames(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular() && linkCount(info) > 1

@@ -9,18 +9,18 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// A login shell may set XDG_STATE_HOME and its kin; a hook that an agent runs
-// with an emptied environment doesn't see them. When such a hook starts the
-// daemon, the daemon must not come up with other settings and another journal. So a
-// daemon notes where it found things, in the runtime dir and in the home
-// directory, and Find reads that note when the environment is silent.
+// A login shell may set XDG_STATE_HOME and similar variables; a hook that an agent runs with
+// an emptied environment doesn't see them. When such a hook starts the daemon, the daemon
+// must not come up with other settings and another journal. So a daemon notes where it found
+// things, in the runtime dir and in the home directory, and Find reads that note if the
+// environment is silent.
 
 // note is the name of the file in both places.
 const note = "places"
 
-// Remember writes the note, or takes an old one back when everything is where
-// it is by default. A daemon calls it at its start. Dirs found in an emptied
-// environment change nothing: they know no better than the note.
+// Remember writes the note, or removes an old one if everything is where it is by default. A
+// daemon calls it when it starts. Dirs found in an emptied environment change nothing: they
+// know no better than the note.
 func (d Dirs) Remember() error {
 	if d.stripped {
 		return nil

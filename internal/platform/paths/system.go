@@ -12,8 +12,8 @@ import (
 const (
 	// SystemFolder holds the programs, which belong to root.
 	SystemFolder = "/usr/libexec/hookmux"
-	// SystemMarker says that the service is installed. Where it is and the service isn't running,
-	// guarded calls are asked about or denied.
+	// SystemMarker says that the service is installed. If it is and the service isn't
+	// running, guarded calls are asked about or denied.
 	SystemMarker = "/etc/hookmux/system"
 	// KeeperRun holds the keeper's socket, and a folder with the daemon's for each user.
 	KeeperRun = "/run/hookmux-keeper"

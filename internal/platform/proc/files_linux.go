@@ -120,8 +120,8 @@ func SocketNumbers(pid int) (map[uint32]bool, error) {
 	return numbers, err
 }
 
-// StdinTerminal returns the terminal that a process has as its standard input, ""
-// where that is something else.
+// StdinTerminal returns the terminal that a process has as its standard input, "" if that is
+// something else.
 func StdinTerminal(pid int) (string, error) {
 	path := "/proc/" + strconv.Itoa(pid) + "/fd/0"
 	info, err := os.Stat(path)

@@ -2,7 +2,7 @@ package proc
 
 import "errors"
 
-// ErrFirstUnknown is the error of RanBefore where the system can't answer.
+// ErrFirstUnknown is the error of RanBefore if the system can't answer.
 //
 // A script that you start and that ends with `exec hookmux approve …` looks in the process
 // table exactly as if your shell had run hookmux. Linux counts how many bytes a process has

@@ -93,8 +93,8 @@ func Descendants(pid int) []int {
 	return found
 }
 
-// childrenOf reads what each thread of a process has started. Kernels without
-// that file give an error; a process that is gone has no children.
+// childrenOf reads what each thread of a process has started. Kernels without that file
+// return an error; a process that is gone has no children.
 func childrenOf(pid int) ([]int, error) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task"
 	threads, err := os.ReadDir(dir)

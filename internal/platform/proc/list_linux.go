@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Folder returns the folder a process works in, "" where that can't be seen.
+// Folder returns the working directory of a process, "" if that can't be seen.
 func Folder(pid int) string {
 	dir, _ := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
 	return dir

@@ -44,8 +44,8 @@ type Process struct {
 type Table interface {
 	// Lookup describes one process; ErrGone when it is not visible.
 	Lookup(pid int) (Process, error)
-	// Program is the path of the file the process runs. Other users'
-	// processes may refuse it.
+	// Program is the path of the file the process runs. For other users' processes
+	// it may be denied.
 	Program(pid int) (string, error)
 	// Args is the argument list as the process shows it now, best effort.
 	Args(pid int) ([]string, error)
@@ -57,7 +57,7 @@ type Table interface {
 type Cred struct {
 	// UID is the effective user at the time of connecting.
 	UID int
-	// PID is 0 when the peer lives where this process cannot see it.
+	// PID is 0 if the peer is where this process can't see it.
 	PID int
 	// At is when the credentials were read, in the unit of Process.Start. A
 	// process with this PID that started later is not the peer. 0: unknown.

@@ -16,8 +16,8 @@ import (
 // architecture Go supports.
 const ticksPerSecond = 100
 
-// maxText limits arguments and environments; markers sit in the first
-// kilobytes of any real environment, and a hostile one must not cost memory.
+// maxText limits arguments and environments; markers are in the first kilobytes of any real
+// environment, and a hostile one must not cost memory.
 const maxText = 256 << 10
 
 func (system) Lookup(pid int) (Process, error) {
@@ -25,8 +25,8 @@ func (system) Lookup(pid int) (Process, error) {
 	return p, err
 }
 
-// LookupWithoutOwner is Lookup without the owner, at half the price: for who called, where
-// the owner does not matter.
+// LookupWithoutOwner is Lookup without the owner, at half the cost: for callers, if the owner
+// doesn't matter.
 func (system) LookupWithoutOwner(pid int) (Process, error) {
 	if pid <= 0 {
 		return Process{}, ErrGone

@@ -2,7 +2,7 @@
 
 package proc
 
-// AtTerminal lists the processes that run and whose own terminal this is.
+// AtTerminal lists the running processes whose controlling terminal this is.
 func AtTerminal(tty string) []int {
 	var pids []int
 	for _, pid := range List() {

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pollEvery is the pace where pidfd is missing (old kernels, some sandboxes).
+// pollEvery is the interval if pidfd is missing (old kernels, some sandboxes).
 const pollEvery = 500 * time.Millisecond
 
-// WatchExit gives a channel that is closed when the process ends. A process
-// that is gone already, or whose pid now belongs to another, gives a closed
-// channel at once; start 0 leaves that comparison out. When ctx ends first
-// the watch is dropped and the channel stays open: wait for both.
+// WatchExit returns a channel that is closed when the process ends. For a process that is
+// gone already, or whose pid now belongs to another, it returns a closed channel at once;
+// start 0 leaves that comparison out. If ctx ends first the watch is dropped and the channel
+// stays open: wait for both.
 func WatchExit(ctx context.Context, pid int, start uint64) (<-chan struct{}, error) {
 	if pid <= 0 {
 		return nil, fmt.Errorf("watch process %d: not a process id", pid)

@@ -50,8 +50,8 @@ func LenAt(s string) int {
 	return end + 1
 }
 
-// ReplaceAll puts another text in the place of every replacement in s, and reports
-// whether there was one.
+// ReplaceAll replaces every replacement in s with another text, and reports whether there was
+// one.
 func ReplaceAll(s, by string) (text string, found bool) {
 	at := strings.Index(s, Head)
 	if at < 0 {

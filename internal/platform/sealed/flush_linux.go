@@ -6,5 +6,5 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FlushFile brings the content of a file to disk; its times may come later.
+// FlushFile flushes the content of a file to disk; its times may come later.
 func FlushFile(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }

@@ -4,5 +4,5 @@ package sealed
 
 import "os"
 
-// FlushFile brings the content of a file to disk.
+// FlushFile flushes the content of a file to disk.
 func FlushFile(f *os.File) error { return f.Sync() }

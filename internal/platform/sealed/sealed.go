@@ -27,7 +27,7 @@ type seal struct {
 // ErrForged says that a file was not written by hookmux.
 var ErrForged = errors.New("hookmux didn't write this file, so it isn't trusted")
 
-// readKey reads the key; where there is none it makes one if it may create it.
+// readKey reads the key; if there is none it makes one, with create.
 func readKey(dir string, create bool) ([]byte, error) {
 	path := filepath.Join(dir, KeyFile)
 	key, err := ReadKey(path)
@@ -47,8 +47,7 @@ func macOf(key []byte, name string, content []byte) string {
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// Seal gives a value under its seal, as it is written to the file of that name
-// below dir.
+// Seal returns a value under its seal, as it is written to the file of that name below dir.
 func Seal(dir, name string, value any) ([]byte, error) {
 	k, err := readKey(dir, true)
 	if err != nil {
@@ -71,8 +70,7 @@ func Store(dir, name string, value any) error {
 	return WriteDurably(filepath.Join(dir, name), b)
 }
 
-// Load reads a value whose seal is whole; a file that is not there leaves the
-// value alone.
+// Load reads a value whose seal is intact; a file that doesn't exist leaves the value alone.
 func Load(dir, name string, value any) error {
 	path := filepath.Join(dir, name)
 	b, err := files.Read(path, 64<<20)

@@ -1,11 +1,10 @@
-// Package shellquote writes words so that a shell reads them back as they are.
+// Package shellquote quotes words so that a shell reads them back as they are.
 //
-// Every function returns the same bytes for the same word in every version:
-// agents pin their trust to command strings that are made here. This is why
-// syntax.Quote of mvdan.cc/sh is not used. It writes it's in double quotes, in
-// which "!" means something to an interactive bash, leaves words bare that zsh
-// or fish expand ("^", "!", "%1", "}"), and refuses line breaks and bytes that
-// are not text for a POSIX shell, although single quotes hold both.
+// Every function returns the same bytes for the same word in every version: agents pin their
+// trust to command strings that are made here. This is why syntax.Quote of mvdan.cc/sh isn't
+// used. It writes it's in double quotes, in which "!" means something to an interactive bash,
+// leaves words bare that zsh or fish expand ("^", "!", "%1", "}"), and rejects line breaks
+// and bytes that aren't text for a POSIX shell, although single quotes can hold both.
 package shellquote
 
 import "strings"

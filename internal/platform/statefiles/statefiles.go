@@ -41,8 +41,8 @@ type File struct {
 	Lifetime string
 	Missing  string // what happens without it
 	Damaged  string // what happens when it cannot be read or believed
-	// AgentsOwn says that an agent puts files there, and says who may read and write
-	// them.
+	// AgentsOwn means that an agent puts files there, and decides who may read and
+	// write them.
 	AgentsOwn bool
 }
 
@@ -139,7 +139,7 @@ func lookInto(place Place, dir string, d paths.Dirs, limit int) []Found {
 	return out
 }
 
-// foreignWords says what is wrong with whose a file is.
+// foreignWords says what is wrong with the owner of a file.
 func foreignWords(info fs.FileInfo) string {
 	uid, _, ok := files.Owner(info)
 	switch {

@@ -11,9 +11,9 @@ const (
 	cutMark  = '…' // replaces what didn't fit
 )
 
-// Line returns s on one line of at most width columns: dangerous characters
-// written out, line ends as ⏎, tabs as blanks, and … where it was cut. Line
-// ends at the very end are dropped. With width 0 or less nothing is cut.
+// Line returns s on one line of at most width columns: dangerous characters escaped, line
+// ends as ⏎, tabs as blanks, and … where it was cut. Line ends at the very end are dropped.
+// With width 0 or less nothing is cut.
 func Line(s string, width int) string {
 	s = strings.TrimRight(s, "\r\n")
 	if fits(s, width) {

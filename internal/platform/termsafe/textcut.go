@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// CutBytes returns the beginning of s, of at most so many bytes.
+// CutBytes returns the beginning of s, at most most bytes.
 func CutBytes(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// Window is where an agent sits.
+// Window is the window that an agent runs in.
 type Window struct {
 	Kind   string // kitty, wezterm, zellij, iterm2
 	ID     string // what the terminal calls it
@@ -32,11 +32,11 @@ func (w *Window) String() string { return w.Kind + " " + w.ID }
 const patience = 5 * time.Second
 
 // Terminals brings windows forward. Which window an agent is in is known from its
-// environment, which may be inherited or stale, so the terminal is asked first whether
-// the agent really is there, as far as it can answer.
+// environment, which may be inherited or stale, so the terminal is asked first whether the
+// agent really is there, as far as it can answer.
 type Terminals struct {
 	Processes proc.Table
-	// Script is osascript; "" where there is none.
+	// Script is osascript; "" if there is none.
 	Script string
 }
 
@@ -162,7 +162,7 @@ func (d *Terminals) focusZellij(ctx context.Context, w *Window) error {
 	return err
 }
 
-// itermScript selects the session at a terminal; nothing of it is made of other texts.
+// itermScript selects the session at a terminal; no part of it is made of other texts.
 const itermScript = `on run argv
 	tell application "iTerm2"
 		repeat with w in windows
@@ -203,8 +203,8 @@ func findProgram(name string, places ...string) (string, error) {
 	return "", fmt.Errorf("%s is not on PATH", name)
 }
 
-// run runs a program and gives what it prints; an error holds the first line of what
-// it complains about.
+// run runs a program and returns what it prints; an error contains the first line of what it
+// complains about.
 func run(ctx context.Context, env []string, program string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.WaitDelay = time.Second

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// Problem says what is wrong, and where. Line is 0 where that isn't known.
+// Problem says what is wrong, and where. Line is 0 if that isn't known.
 type Problem struct {
 	Line, Column int
 	Text         string

@@ -27,7 +27,7 @@ const (
 	eventPermissionEnd = "acp:session/request_permission.end"
 	eventElicit        = "acp:elicitation/create"
 	eventElicitEnd     = "acp:elicitation/create.end"
-	// What the agent has the editor do: the editor does it without asking anybody.
+	// What the agent has the editor do: the editor does it without asking you.
 	eventTerminal  = "acp:terminal/create"
 	eventWriteFile = "acp:fs/write_text_file"
 	eventReadFile  = "acp:fs/read_text_file"
@@ -87,8 +87,8 @@ type Step struct {
 	Withdrawn  string      // the request that the agent takes back
 }
 
-// Naming finds out which agent talks, by what it calls itself; the entry is nil
-// for one that the catalogue does not know.
+// Naming finds out which agent talks, by what it calls itself; the entry is nil for one that
+// the catalogue doesn't know.
 type Naming func(selfName string) (name string, entry *agent.Agent)
 
 // Conversation follows what an editor and an agent say to each other. It may be
@@ -135,7 +135,7 @@ func (c *Conversation) AgentName() string {
 	return c.agent
 }
 
-// resolveName names an agent that has not said yet what it calls itself.
+// resolveName names an agent that hasn't said yet what it calls itself.
 func (c *Conversation) resolveName() {
 	if c.agent == "" {
 		c.agent, c.entry = c.Naming("")

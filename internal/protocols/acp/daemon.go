@@ -23,11 +23,11 @@ type FrameDaemon struct {
 	Env    []string
 	// Start makes sure that a daemon runs.
 	Start func(ctx context.Context) error
-	// Evaluate decides where no daemon can be asked.
+	// Evaluate decides if no daemon can be asked.
 	Evaluate func(ctx context.Context, id, agent string, r Report) Answer
-	// Alive asks the daemon for a sign of life; an error says that it gives none.
+	// Alive asks the daemon for a sign of life; an error means that there is none.
 	Alive func(ctx context.Context) error
-	// Check looks at who listens on the socket; may be nil.
+	// Check checks who listens on the socket; may be nil.
 	Check func(conn net.Conn) error
 	// PingEvery and PingTime are 0 for what is usual.
 	PingEvery, PingTime time.Duration
@@ -56,11 +56,11 @@ const (
 	decideTime = time.Hour
 	maxQueued  = 4096
 	maxSends   = 4
-	// pingEvery is how often a daemon that does not answer yet is asked for a sign of
-	// life, and pingTime how long that is waited for.
+	// pingEvery is how often a daemon that hasn't answered yet is asked for a sign of life,
+	// and pingTime how long it may take.
 	pingEvery = 5 * time.Second
 	pingTime  = 10 * time.Second
-	// restTime is how long a daemon that gives no sign of life is not asked again.
+	// restTime is how long a daemon that shows no sign of life isn't asked again.
 	restTime = 30 * time.Second
 )
 
@@ -104,8 +104,8 @@ func (h *FrameDaemon) sendNow(r Report) {
 	}
 }
 
-// Report queues an event. Where too many wait it is counted and left for the next
-// daemon: the conversation goes on.
+// Report queues an event. If too many wait it is counted and left for the next daemon: the
+// conversation goes on.
 func (h *FrameDaemon) Report(r Report, then func()) {
 	select {
 	case h.queue <- queued{report: r, then: then}:

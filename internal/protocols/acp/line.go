@@ -10,10 +10,10 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// A line is passed on only if everybody who reads it reads the same message as
-// hookmux does. Readers differ in where they end a line, in which of two members of
-// one name they take and in what they make of a byte order mark or of bytes that are
-// not UTF-8; such lines are not passed on.
+// A line is passed on only if everything that reads it reads the same message as hookmux
+// does. Readers differ in where they end a line, in which of two members of one name they
+// take and in what they make of a byte order mark or of bytes that aren't UTF-8; such lines
+// aren't passed on.
 
 // maxDepth is how deep a message may nest.
 const maxDepth = 128
@@ -88,7 +88,7 @@ func checkMessage(text []byte) error {
 	return nil
 }
 
-// checkNames refuses a value in which one object has a name twice.
+// checkNames rejects a value in which one object has a name twice.
 func checkNames(value []byte, depth int) (bad error) {
 	if depth > maxDepth {
 		return errors.New("it nests too deep")
@@ -141,7 +141,7 @@ func addressed(line []byte) (ids []json.RawMessage) {
 // maxAddressed limits how many answers one line gets.
 const maxAddressed = 100
 
-// onlyID returns the number of a request; nil where it has none or several.
+// onlyID returns the number of a request; nil if it has none or several.
 func onlyID(text []byte) json.RawMessage {
 	var ids []json.RawMessage
 	asks := false

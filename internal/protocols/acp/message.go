@@ -45,8 +45,7 @@ func ReadMessage(line []byte) (Message, bool) {
 	return m, m.Method != "" || m.ID != nil
 }
 
-// readLoosely reads JSON as far as it is of the shape of into. It is false for
-// what is no JSON.
+// readLoosely reads JSON as far as it has the shape of into. It is false for what isn't JSON.
 func readLoosely(data []byte, into any) bool {
 	err := json.Unmarshal(data, into)
 	var shape *json.UnmarshalTypeError
@@ -93,7 +92,7 @@ func resultLine(id, result json.RawMessage) []byte {
 	return messageLine(map[string]any{"jsonrpc": "2.0", "id": id, "result": result})
 }
 
-// errorLine refuses a request of the other side.
+// errorLine rejects a request of the other side.
 func errorLine(id json.RawMessage, code int, text string) []byte {
 	return messageLine(map[string]any{"jsonrpc": "2.0", "id": id, "error": RPCError{code, text}})
 }

@@ -114,8 +114,8 @@ func (d *openRequests) deliverDaemonAnswer(r *openRequest, a Answer) {
 	d.toAgent(resultLine(r.ID, a.Result))
 }
 
-// refusalLine shows in the editor why a call was refused: the protocol has no
-// place for a reason in the answer.
+// refusalLine shows in the editor why a call was denied: the protocol has no place for a
+// reason in the answer.
 func refusalLine(p *Permission, reason string) []byte {
 	text := map[string]any{"type": "text", "text": event.FromHookmux(reason)}
 	return notificationLine("session/update", map[string]any{"sessionId": p.Session, "update": map[string]any{
@@ -140,8 +140,8 @@ func (d *openRequests) answeredByEditor(key string) (p *Permission, withdraw fun
 	return r.Permission, r.cancel, true
 }
 
-// cancelSession answers what the editor has not seen of a session whose turn it
-// stops; what it has seen it answers itself.
+// cancelSession answers requests of a session whose turn the editor stops, if the editor
+// hasn't seen them; those it has seen it answers itself.
 func (d *openRequests) cancelSession(session string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -158,8 +158,8 @@ func (d *openRequests) cancelSession(session string) {
 	}
 }
 
-// Errors that answer requests: the protocol's for a request that was withdrawn and
-// for an invalid one; ours for what guards or hooks refuse.
+// Errors that answer requests: the protocol's for a request that was withdrawn and for an
+// invalid one; hookmux's own for what guards or hooks deny.
 const (
 	codeCancelled = -32800
 	codeInvalid   = -32600

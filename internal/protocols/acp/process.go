@@ -108,8 +108,8 @@ func (o *agentOutput) Read(p []byte) (int, error) {
 	}
 }
 
-// Wait waits for the agent's end and gives its exit code; 128 and the signal's
-// number where a signal ended it. It is called when everything was read.
+// Wait waits for the agent's end and returns its exit code; 128 and the signal's number if a
+// signal ended it. Call it once everything was read.
 func (a *Agent) Wait() (int, error) {
 	<-a.ended
 	err := a.err
@@ -128,8 +128,8 @@ func (a *Agent) Wait() (int, error) {
 	return exit.ExitCode(), nil
 }
 
-// Serve passes what an editor on stdin and stdout says to an agent and back, and
-// gives the agent's exit code.
+// Serve passes what an editor on stdin and stdout says to an agent and back, and returns the
+// agent's exit code.
 func Serve(ctx context.Context, p *Proxy, a *Agent) (int, error) {
 	p.FromAgent, p.ToAgent = a.Stdout, a.Stdin
 	if err := p.Run(ctx); err != nil {

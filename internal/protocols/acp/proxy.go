@@ -122,8 +122,8 @@ func (p *Proxy) reportAll(step Step) {
 	}
 }
 
-// eachFromEditor takes a line of several messages apart where one of them answers
-// a request that is open here.
+// eachFromEditor takes a line of several messages apart if one of them answers a request that
+// is open here.
 func (p *Proxy) eachFromEditor(line []byte, to *lineWriter) bool {
 	batch := readBatch(line)
 	if !slices.ContainsFunc(batch, func(one []byte) bool {
@@ -140,8 +140,7 @@ func (p *Proxy) eachFromEditor(line []byte, to *lineWriter) bool {
 	return false
 }
 
-// eachFromAgent takes a line of several messages apart where guards have a say in
-// one of them.
+// eachFromAgent takes a line of several messages apart if guards decide about one of them.
 func (p *Proxy) eachFromAgent(ctx context.Context, line []byte, to *lineWriter) bool {
 	batch := readBatch(line)
 	if !slices.ContainsFunc(batch, func(one []byte) bool {

@@ -99,7 +99,7 @@ func (s *Server) itemWords(item wire.InboxRequest) map[string]any {
 	default:
 		out["kind"], out["tool_name"] = "permissionRequest", item.Tool
 		put("tool_input", string(item.Input), longText)
-		// What "always" means here: the agent's own first rule, else ours.
+		// What "always" means here: the agent's own first rule, else hookmux's.
 		if len(item.Suggestions) > 0 {
 			out["suggestions"] = item.Suggestions
 		} else if item.Rule != "" {

@@ -155,8 +155,8 @@ func (s *Server) whileAsking(ctx context.Context, pid int) (context.Context, con
 	return ctx, cancel
 }
 
-// afterHooks refuses what cmux's answers cannot hold and reports whether a
-// person must be asked.
+// afterHooks rejects what cmux's answers can't hold and reports whether the user must be
+// asked.
 func afterHooks(d *event.Decision) bool {
 	if d.Input != nil && d.Verdict != event.Deny {
 		// cmux's answers hold no input: a yes would be one to the call as it came.
@@ -211,8 +211,8 @@ func (s *Server) setKind(ev *event.Event, e *pushedEvent) {
 	}
 }
 
-// setTool describes the call of an event that the agent's entry could not read:
-// by the agent's own tools, else by Claude Code's, whose names cmux uses.
+// setTool describes the call of an event that the agent's entry couldn't read: by the agent's
+// own tools, else by Claude Code's, whose names cmux uses.
 func (s *Server) setTool(ev *event.Event, e *pushedEvent) {
 	if ev.Tool != nil && s.readsEvent(ev.Agent, e.Name) {
 		return

@@ -62,8 +62,8 @@ func (s *Server) replyPermission(ask services.Asking, params json.RawMessage, pe
 	}
 	reply := wire.InboxReplyParams{ID: p.RequestID, Choice: p.Mode, Reason: p.Reason, PIN: p.PIN}
 	if p.Mode == string(event.ChooseAlways) {
-		// cmux's always is the agent's own rule; where it offers none, ours,
-		// for the session, as the item shows it.
+		// cmux's always is the agent's own rule; if it offers none, hookmux's, for the
+		// session, as the item shows it.
 		if r, ok := s.Approvals.Request(p.RequestID); ok {
 			if len(r.Suggestions) > 0 {
 				reply.Suggestion = 1
@@ -92,9 +92,8 @@ func (s *Server) replyQuestion(ask services.Asking, params json.RawMessage, peer
 	return replyWords(s.Approvals.Reply(ask, reply, peer))
 }
 
-// placeSelections puts cmux's selections beside the questions. It gives no key with
-// them, so their number must fit: a missing one would shift the rest to
-// questions they do not answer.
+// placeSelections assigns cmux's selections to the questions. They come without a key, so
+// their number must fit: a missing one would shift the rest to questions they don't answer.
 func placeSelections(questions []event.Inquiry, selections []string,
 	keyed map[string]string) ([]event.QuestionAnswer, *wire.Error) {
 	var out []event.QuestionAnswer
@@ -129,8 +128,7 @@ func placeSelections(questions []event.Inquiry, selections []string,
 	return out, nil
 }
 
-// splitOptions splits several labels, which come joined by commas where several may be
-// chosen.
+// splitOptions splits several labels, which are joined by commas if several may be chosen.
 func splitOptions(q *event.Inquiry, words string) []string {
 	if _, ok := approvals.FindOption(q, words); ok || !q.Multi {
 		return []string{words}

@@ -1,5 +1,5 @@
-// Package cmux takes and gives what cmux's methods do, so that programs written
-// for cmux work here. Where cmux says less than is known, members are added.
+// Package cmux implements cmux's methods, so that programs written for cmux work here. If
+// cmux says less than is known, members are added.
 package cmux
 
 import (

@@ -135,7 +135,7 @@ func todoList(input json.RawMessage) []map[string]any {
 		Todos []entry `json:"todos"`
 		Plan  []entry `json:"plan"`
 	}
-	// cmux's plugin for OpenCode gives the tasks alone.
+	// cmux's plugin for OpenCode sends the tasks alone.
 	if json.Unmarshal(input, &list) != nil && json.Unmarshal(input, &list.Todos) != nil {
 		return nil
 	}

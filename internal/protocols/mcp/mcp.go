@@ -1,10 +1,9 @@
-// Package mcp implements an MCP server for agents, over standard input and output: it shows an
-// agent the sessions, the history and the budgets of its own project, and nothing else. It can change
-// nothing.
+// Package mcp implements an MCP server for agents, over standard input and output: it shows
+// an agent the sessions, the history and the budgets of its own project, and nothing else.
+// It can change nothing.
 //
-// Which project that is, the daemon finds out from the process that asks (see
-// internal/daemon): no argument names it, and a process that no agent started is
-// refused.
+// The daemon finds out which project that is from the process that asks (see
+// internal/daemon): no argument names it, and a process that no agent started is rejected.
 package mcp
 
 import (

@@ -45,8 +45,8 @@ func ReadLine(line []byte, agents *agent.Catalogue, list *services.Problems) (Ev
 // this machine's. A line from further ahead would make all that follow look old.
 const aheadAtMost = 5 * time.Second
 
-// ReportReader reads a mux0 line out of an event that came as one; it gives nil for
-// other events.
+// ReportReader reads a mux0 line out of an event that came as one; it returns nil for other
+// events.
 func ReportReader(agents *agent.Catalogue) func(*event.Event) (*state.TerminalReport, error) {
 	return func(ev *event.Event) (*state.TerminalReport, error) { return terminalReport(ev, agents) }
 }

@@ -31,7 +31,7 @@ type Node struct {
 	Args []string
 	Env  []string
 	User int
-	// Effective is the effective user where it differs from User.
+	// Effective is the effective user if it differs from User.
 	Effective int
 	TTY       string
 	// Session starts a new session and group; Group a new group only.
