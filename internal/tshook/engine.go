@@ -71,9 +71,9 @@ func New(host Host) *Engine {
 // Source is a file to load.
 type Source struct {
 	Path string // absolute
-	// Read gives a file's content; nil reads the disk. A daemon that trusts
-	// content rather than files gives the trusted copies here, for the file
-	// itself and for everything it imports by a relative path.
+	// Read returns a file's content; nil reads the disk. A daemon that trusts content rather
+	// than files returns the trusted copies here, for the file itself and for everything it
+	// imports by a relative path.
 	Read func(path string) ([]byte, error)
 	// Watch reloads the file whenever it, or a file it imports, changes.
 	Watch bool
@@ -96,9 +96,9 @@ func CheckSyntax(path string) error {
 	return err
 }
 
-// Load loads a file, or returns what is wrong with it. It returns a hook in both
-// cases: a hook that did not load refuses what it would have decided. Loading a
-// path again keeps its hook and reloads the file.
+// Load loads a file, or returns what is wrong with it. It returns a hook in both cases: a
+// hook that didn't load denies what it would have decided. Loading a path again keeps its
+// hook and reloads the file.
 func (e *Engine) Load(ctx context.Context, src Source) (*Hook, error) {
 	if !filepath.IsAbs(src.Path) {
 		return nil, errors.New(src.Path + ": the path of a hook must be absolute")
@@ -181,8 +181,8 @@ func (e *Engine) Forget(agent, session string) {
 	}
 }
 
-// Queued returns a handler that gives a session the texts that wait for it, as context.
-// The daemon registers it once, for every event that can carry context.
+// Queued returns a handler that passes a session the texts that wait for it, as context. The
+// daemon registers it once, for every event that can carry context.
 func (e *Engine) Queued() hook.Handler {
 	return hook.HandlerFunc(func(_ context.Context, call *hook.Call) (event.Decision, error) {
 		if !call.Carries.Context {

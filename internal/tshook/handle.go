@@ -24,9 +24,8 @@ const closingTime = 1200 * time.Millisecond
 // Prompt says that Handle returns when its context ends.
 func (m *Hook) Prompt() {}
 
-// Handle gives an event to the file's handlers and returns their decision. It
-// returns an error when a tool_call handler throws, when a limit was hit and when
-// the file does not load.
+// Handle passes an event to the file's handlers and returns their decision. It returns an
+// error if a tool_call handler throws, if a limit was hit and if the file doesn't load.
 func (m *Hook) Handle(ctx context.Context, call *hook.Call) (event.Decision, error) {
 	began := time.Now()
 	ev := call.Event
@@ -55,8 +54,8 @@ func (m *Hook) Handle(ctx context.Context, call *hook.Call) (event.Decision, err
 	return d, nil
 }
 
-// runEvent gives the event to the engine, and to a new engine when that one ended
-// before it ran the event.
+// runEvent passes the event to the engine, and to a new engine if that one ended before it
+// ran the event.
 func (m *Hook) runEvent(ctx context.Context, call *hook.Call, s *subject) (events []presentedEvent,
 	outcomes []*outcome, err error) {
 	m.mu.Lock()
@@ -268,7 +267,7 @@ type request struct {
 	Ends   bool        `json:"ends,omitempty"`
 }
 
-// contextInfo are the values behind a handler's second argument.
+// contextInfo holds the values of a handler's second argument.
 type contextInfo struct {
 	Key         string `json:"key"`
 	Agent       string `json:"agent"`

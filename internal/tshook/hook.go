@@ -22,8 +22,8 @@ import (
 
 var _ hook.Prompt = (*Hook)(nil)
 
-// Hook is one loaded file. It is a [hook.Handler]; see
-// [Hook.Registrations] for where it wants to be called.
+// Hook is one loaded file. It is a [hook.Handler]; see [Hook.Registrations] for what it wants
+// to be called for.
 type Hook struct {
 	engine *Engine
 	path   string

@@ -38,8 +38,8 @@ type Host struct {
 	// CacheDir holds transformed files; it is made 0700. Empty means that
 	// nothing is kept.
 	CacheDir string
-	// HookTimeout limits one handler of the first generation at every event
-	// but tool_call; zero means [DefaultHookTimeout].
+	// HookTimeout limits one handler of the first generation at every event except
+	// tool_call; zero means [DefaultHookTimeout].
 	HookTimeout time.Duration
 	// Limits bound one file's engine; zero fields mean [DefaultLimits].
 	Limits Limits
@@ -68,13 +68,13 @@ type Notice struct {
 type Asker interface {
 	// Ask waits for an answer or until ctx is done; an error means cancelled.
 	Ask(ctx context.Context, q Question) (Answer, error)
-	// CanAnyoneAnswer reports whether anybody could answer about ev.
+	// CanAnyoneAnswer reports whether anyone could answer about ev.
 	CanAnyoneAnswer(ev *event.Event) bool
 	// Notify must not block.
 	Notify(n Notice)
 }
 
-// Sender brings text into a running session.
+// Sender sends text to a running session.
 type Sender interface {
 	// Send reports whether the agent's own channel took the message. When it
 	// did not, without an error, the engine keeps it as context for the

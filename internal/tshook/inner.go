@@ -44,8 +44,8 @@ func ReadInner(ev *event.Event) (*Inner, error) {
 		result: map[string]json.RawMessage{}}, nil
 }
 
-// Answer returns the answer for pi: what a handler in pi may return, or what our
-// extension turns into that. It is nil when no file answered.
+// Answer returns the answer for pi: what a handler in pi may return, or what hookmux's
+// extension turns into that. It is nil if no file answered.
 func (i *Inner) Answer() json.RawMessage {
 	if len(i.messages) > 0 {
 		i.result["messages"] = pi.Encode(i.messages)
@@ -121,9 +121,8 @@ var failClosed = map[string]bool{"user_bash": true, wire.EventOfferedTool: true,
 var frequentEvents = map[string]bool{"message_update": true, "tool_execution_update": true,
 	"provider_stream_event": true}
 
-// Pass gives an inner event to the file's handlers and adds their answer. Inner
-// events have a queue of their own: pi sends them also while it waits for the
-// answer to another event.
+// Pass passes an inner event to the file's handlers and adds their answer. Inner events have
+// a queue of their own: pi also sends them while it waits for the answer to another event.
 func (m *Hook) Pass(ctx context.Context, call *hook.Call, i *Inner) (over bool, err error) {
 	began := time.Now()
 	ev := *call.Event

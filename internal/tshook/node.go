@@ -210,8 +210,8 @@ func (s *sidecar) Ask(kind, text string, note func(int)) (int, <-chan engine.Out
 
 func (s *sidecar) Post(kind string, id int, text string) { s.writeLine(kind, id, text) }
 
-// Forget gives up on an answer. It kills a Node that does not answer a ping: a
-// handler's endless loop blocks all other events.
+// Forget gives up on an answer. It kills a Node that doesn't answer a ping: a handler's
+// endless loop blocks all other events.
 func (s *sidecar) Forget(id int) {
 	pong := make(chan struct{})
 	s.mu.Lock()

@@ -30,7 +30,7 @@ const (
 	maxActions = 200
 	// actionTimeout is how long pi may take for one.
 	actionTimeout = 10 * time.Second
-	// A session that has just started does not listen at once.
+	// A session that has just started doesn't listen at once.
 	actionRetry = 100 * time.Millisecond
 	actionTries = 20
 )
@@ -87,7 +87,7 @@ func (v *fileOwner) runAction(one piAction) {
 	}
 }
 
-// notListening is the error of a [Model] whose agent does not listen, or not yet.
+// notListening is the error of a [Model] whose agent doesn't listen, or not yet.
 type notListening struct{ error }
 
 // NotListening marks an error as: nothing in the agent listens.

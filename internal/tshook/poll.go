@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// File notices do not cover a file behind a symbolic link, nor a folder that was
-// removed and made again. The old content of a hook would stay in force there, so
-// files are also checked every second.
+// File notifications don't cover a file behind a symbolic link, nor a folder that was removed
+// and made again. The old content of a hook would stay in force there, so files are also
+// checked every second.
 
 const pollEvery = time.Second
 
@@ -52,8 +52,8 @@ func (w *watcher) checkFiles() {
 	}
 }
 
-// statFiles returns the state of the hook's files on disk. For a file that does not
-// load it includes the folder: a missing import may appear there.
+// statFiles returns the state of the hook's files on disk. For a file that doesn't load it
+// includes the folder: a missing import may appear there.
 func (m *Hook) statFiles() []fs.FileInfo {
 	m.mu.Lock()
 	paths := append([]string{m.path}, m.info.Files...)

@@ -16,7 +16,7 @@ import (
 // Trial is one event to try a file with.
 type Trial struct {
 	Source Source
-	// Event is given as the daemon would give it; see [Engine.Sample] for one made up.
+	// Event is passed as the daemon would pass it; see [Engine.Sample] for one made up.
 	Event *event.Event
 	// Name is pi's name of the event that is tried. A file that doesn't listen to it isn't run.
 	// Empty means any pi event that corresponds to the event.
@@ -41,9 +41,8 @@ type Tried struct {
 	Problems []Problem
 }
 
-// Try loads a file in an engine of its own and gives it one event, with scripted
-// answers. Nothing is remembered; files and processes it touches are
-// real.
+// Try loads a file in an engine of its own and passes it one event, with scripted answers.
+// Nothing is remembered; files and processes it touches are real.
 func Try(ctx context.Context, host Host, trial Trial) Tried {
 	w := &scriptedUser{answers: trial.Answers}
 	host.Asker, host.Sender, host.Recorder, host.Changed = w, w, w, nil
@@ -75,7 +74,7 @@ func Try(ctx context.Context, host Host, trial Trial) Tried {
 	return t
 }
 
-// NotListeningError says that a file does not listen to the event it was tried with.
+// NotListeningError says that a file doesn't listen to the event it was tried with.
 type NotListeningError struct {
 	Event  string
 	Events []string // what it listens to
@@ -101,7 +100,7 @@ func (m *Hook) checkListens(trial *Trial) error {
 	return &NotListeningError{Event: orElse(trial.Name, trial.Event.Native), Events: m.Info().Events}
 }
 
-// runTrial gives the event to the file as the daemon would.
+// runTrial passes the event to the file as the daemon would.
 func (t *Tried) runTrial(ctx context.Context, e *Engine, m *Hook, trial *Trial) error {
 	ev := trial.Event
 	call := &hook.Call{

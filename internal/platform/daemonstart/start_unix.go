@@ -147,8 +147,8 @@ func spawn(d paths.Dirs, program string, env []string, lock *os.File) error {
 	return nil
 }
 
-// OpenLog opens the log of the daemon for the daemon itself, or a replacement if that can't
-// be opened.
+// OpenLog opens the log of the daemon for the daemon itself; if that fails, output is
+// discarded.
 func OpenLog(d paths.Dirs) io.Writer {
 	_ = os.MkdirAll(d.OpenRuntime(), 0o700)
 	if info, err := os.Lstat(d.Log()); err == nil && info.Size() > MaxLog {

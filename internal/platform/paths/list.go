@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// List returns at most most names in a folder, in any order.
+// List returns up to most names in a folder, in any order.
 func List(folder string, most int) ([]fs.DirEntry, error) {
 	info, err := os.Stat(folder)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// CutBytes returns the beginning of s, at most most bytes.
+// CutBytes returns the beginning of s, up to most bytes.
 func CutBytes(s string, most int) string {
 	if len(s) <= most {
 		return s

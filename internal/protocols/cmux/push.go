@@ -155,8 +155,8 @@ func (s *Server) whileAsking(ctx context.Context, pid int) (context.Context, con
 	return ctx, cancel
 }
 
-// afterHooks rejects what cmux's answers can't hold and reports whether the user must be
-// asked.
+// afterHooks denies a call that a hook wants changed, which cmux's answers can't say, and
+// reports whether the user must be asked.
 func afterHooks(d *event.Decision) bool {
 	if d.Input != nil && d.Verdict != event.Deny {
 		// cmux's answers hold no input: a yes would be one to the call as it came.

@@ -74,7 +74,7 @@ func Make(path string, content []byte, read Reader, cacheDir, runtime string) (*
 	return b, nil
 }
 
-// readCache returns a bundle whose every file is still what it was made from.
+// readCache returns a bundle whose files are all still what it was made from.
 func readCache(dir, key string, read Reader) *Bundle {
 	if dir == "" {
 		return nil

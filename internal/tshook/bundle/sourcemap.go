@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
-// SourceMap leads from a place in the text the engine runs to the file a
-// person wrote.
+// SourceMap maps positions in the text that the engine runs to the file that the author
+// wrote.
 type SourceMap struct {
 	sources []string
 	lines   [][]mapping // by generated line
@@ -68,8 +68,8 @@ func ReadMap(text []byte, dir string) *SourceMap {
 
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-// InlineMap returns the comment that gives a debugger the bundle's source map, with the
-// absolute paths of its sources. It is empty when there is no map.
+// InlineMap returns the comment that passes the bundle's source map to a debugger, with the
+// absolute paths of its sources. It is empty if there is no map.
 func (b *Bundle) InlineMap(dir string) string {
 	var m map[string]any
 	if json.Unmarshal([]byte(b.Map), &m) != nil {
@@ -134,9 +134,8 @@ func (m *SourceMap) originOf(line, column int) (file string, l, c int, ok bool) 
 
 var framePlace = lazyregexp.New(`^(.*?)\(?((?:file://)?[^\s():]+):(\d+)(?::(\d+))?\)?$`)
 
-// RewriteStack rewrites an engine's stack to original places. Frames of the world
-// around the file are left out; where is the first place inside a file a
-// person wrote.
+// RewriteStack rewrites an engine's stack to original positions. Frames of the code around
+// the file are left out; where is the first position inside a file that the author wrote.
 func (m *SourceMap) RewriteStack(text, name string) (rewritten, where string) {
 	var out []string
 	for frame := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {

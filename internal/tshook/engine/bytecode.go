@@ -9,11 +9,10 @@ import (
 	engine "modernc.org/libquickjs"
 )
 
-// compileBytecode compiles a script without its text, its line numbers and the names
-// of its variables. Engines keep these for every function, and for our own code they
-// are not needed. The quickjs package does not offer this, so this calls
-// libquickjs directly, in an engine that lives for this one call. Such code cannot
-// call import() itself.
+// compileBytecode compiles a script without its text, its line numbers and the names of its
+// variables. Engines keep these for every function, and hookmux's own code doesn't need them.
+// The quickjs package doesn't offer this, so this calls libquickjs directly, in an engine
+// that lives for this one call. Such code can't call import() itself.
 func compileBytecode(text string) ([]byte, error) {
 	tls := libc.NewTLS()
 	defer tls.Close()

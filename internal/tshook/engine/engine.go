@@ -1,6 +1,6 @@
-// Package engine runs JavaScript: QuickJS, one engine for each file on a
-// goroutine of its own, with bounds on time, memory and stack. It knows neither
-// Node's surface nor pi's interface: what JavaScript asks of Go are [Operations].
+// Package engine runs JavaScript: QuickJS, one engine for each file on a goroutine of its
+// own, with limits on time, memory and stack. It knows neither Node's API nor pi's interface:
+// what JavaScript asks of Go are [Operations].
 package engine
 
 import (

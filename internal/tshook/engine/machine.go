@@ -18,9 +18,9 @@ import (
 //go:embed js
 var scripts embed.FS
 
-// parts are the JavaScript that engines start with or load when they need it, as
-// bytecode: each is compiled once per process. Bytecode is never written to disk,
-// because the engine does not check what it loads.
+// parts is the JavaScript that engines start with or load when they need it, as bytecode:
+// each is compiled once per process. Bytecode is never written to disk, because the engine
+// doesn't check what it loads.
 var parts = map[string]func() ([]byte, error){
 	"core":     sync.OnceValues(func() ([]byte, error) { return compilePart("core") }),
 	"common":   sync.OnceValues(func() ([]byte, error) { return compilePart("common") }),
@@ -148,7 +148,7 @@ var (
 	ErrNotRun = errors.New("the hook was reloaded")
 )
 
-// SliceError is the end of an engine that did not give way.
+// SliceError is the error of an engine that didn't yield.
 type SliceError struct{ Limit time.Duration }
 
 func (e SliceError) Error() string {
@@ -263,8 +263,8 @@ func (m *Machine) takeOutcome(args []any) (_ any, err error) {
 	return nil, nil
 }
 
-// recoverPanic turns a panic of ours into an exception: a fault in one operation
-// must not take the daemon along.
+// recoverPanic turns a panic of hookmux's code into an exception: a fault in one operation
+// must not take the daemon down.
 func recoverPanic(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("hookmux failed: %v", p)
@@ -445,7 +445,7 @@ func (m *Machine) runJob(j job) {
 	case strings.Contains(err.Error(), drainWords):
 		m.dropReason = SliceError{m.watchdog.slice}
 	default:
-		// Our JavaScript catches what handlers throw, so this is its own error.
+		// hookmux's JavaScript catches what handlers throw, so this is its own error.
 		m.ops.ReportError("", &JSError{Name: internalError, Message: err.Error()})
 	}
 	// Without memory no exception can be made, and a handler's promise may never

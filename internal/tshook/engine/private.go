@@ -19,8 +19,7 @@ import (
 // Without the fields both do nothing: a daemon then keeps more memory after an endless
 // recursion, and such promises aren't reported to a hook's author.
 
-// privateRuntime returns the runtime that an engine holds; false when it is not where
-// it was.
+// privateRuntime returns the runtime that an engine holds; false if it isn't where it was.
 func privateRuntime(vm *quickjs.VM) (reflect.Value, bool) {
 	held := reflect.ValueOf(vm).Elem().FieldByName("runtime")
 	if held.Kind() != reflect.Pointer || held.IsNil() || held.Elem().Kind() != reflect.Struct {
@@ -29,8 +28,8 @@ func privateRuntime(vm *quickjs.VM) (reflect.Value, bool) {
 	return held.Elem(), true
 }
 
-// tlsField returns where an engine keeps its thread's state and stack; nil when it is
-// not where it was.
+// tlsField returns where an engine keeps its thread's state and stack; nil if it isn't where
+// it was.
 func tlsField(vm *quickjs.VM) **libc.TLS {
 	runtime, ok := privateRuntime(vm)
 	if !ok {
@@ -43,8 +42,8 @@ func tlsField(vm *quickjs.VM) **libc.TLS {
 	return (**libc.TLS)(unsafe.Pointer(field.UnsafeAddr()))
 }
 
-// runtimePointer returns the engine's JSRuntime, as libquickjs takes it; 0 when it is
-// not where it was.
+// runtimePointer returns the engine's JSRuntime, as libquickjs takes it; 0 if it isn't where
+// it was.
 func runtimePointer(vm *quickjs.VM) uintptr {
 	runtime, ok := privateRuntime(vm)
 	if !ok {

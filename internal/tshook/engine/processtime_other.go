@@ -4,5 +4,5 @@ package engine
 
 import "time"
 
-// processTime returns the clock where nothing better is known.
+// processTime returns the clock if there is nothing better.
 func processTime() time.Duration { return time.Duration(time.Now().UnixNano()) }

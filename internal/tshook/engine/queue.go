@@ -16,7 +16,7 @@ func (m *Machine) postJob(j job) {
 	}
 }
 
-// Reply brings Go's answer to an async question.
+// Reply passes Go's answer to an async question.
 func (m *Machine) Reply(id int, body []byte) { m.postJob(job{"reply", id, string(body)}) }
 
 // maxWaiting is how much may wait for an engine before callers that have more to send have

@@ -9,10 +9,9 @@ import (
 	"modernc.org/quickjs"
 )
 
-// rejections are the promises of one engine that were rejected while nothing
-// handled them. What still has no handler at the end of a turn is reported, as Node
-// does it. The quickjs package does not offer QuickJS's own notice of this, so it is
-// set below the package.
+// rejections are the promises of one engine that were rejected while nothing handled them.
+// What still has no handler at the end of a turn is reported, as in Node. The quickjs package
+// doesn't offer QuickJS's own notice of this, so it is set below the package.
 type rejections struct {
 	id   uintptr
 	tls  *libc.TLS // of the turn in which a promise was rejected
@@ -68,7 +67,7 @@ func noteRejection(tls *libc.TLS, ctx uintptr, promise, reason lib.TJSValue, han
 	}
 }
 
-// report gives each rejection to JavaScript, as the global __rejected.
+// report passes each rejection to JavaScript, as the global __rejected.
 func (r *rejections) report(enter func()) {
 	list := r.list
 	r.list = nil

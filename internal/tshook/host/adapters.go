@@ -52,14 +52,14 @@ func (s *Service) publishText(path, text string) {
 	s.deps.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: id, Text: text})
 }
 
-// sender brings a file's messages into a session: through the agent's plugin, or
-// with the session's next event.
+// sender sends a file's messages to a session: through the agent's plugin, or with the
+// session's next event.
 type sender struct{ s *Service }
 
 func (a sender) Send(_ context.Context, m tshook.Message) (bool, error) {
 	delivered := false
 	var err error
-	// What shall start no turn must not come as if the user had typed it.
+	// What must not start a turn must not come as if the user had typed it.
 	if m.Turn || m.Deliver != "" && m.Deliver != "nextTurn" {
 		delivered, err = a.s.options.Plugins.Send(m.Agent, m.Session, m.Text)
 	}
@@ -93,8 +93,8 @@ func (a models) Complete(ctx context.Context, ev *event.Event, call json.RawMess
 	return done.Result, nil
 }
 
-// queuedEntry returns the hook that gives a session the messages waiting for it; nil
-// when there are none, which is nearly always.
+// queuedEntry returns the hook that passes a session the messages waiting for it; nil if
+// there are none, which is nearly always.
 func (s *Service) queuedEntry(ev *event.Event, carries event.Carries) *hook.Entry {
 	key := sessionKey{ev.Agent, ev.Session}
 	if !carries.Context {

@@ -59,7 +59,7 @@ func (s *Service) onlyLogs(settings *config.Settings, trusted *trust.TrustedCont
 	return sources.OnlyLogsTSHook(s.deps.Dirs, settings, trusted.Shown(path))
 }
 
-// entriesOf returns where a file wants to be called.
+// entriesOf returns the hooks for what a file listens to.
 func (s *Service) entriesOf(one *loadedFile, id string, settings *config.Settings) []*hook.Entry {
 	var entries []*hook.Entry
 	log := s.onlyLogs(settings, one.trusted, one.path)

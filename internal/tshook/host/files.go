@@ -64,11 +64,10 @@ type wantedFile struct {
 	log             bool
 }
 
-// A refresh of what applies waits for files that are loaded for the first time:
-// loadPatience where nothing was known before, and freshPatience where events
-// would otherwise go by what was known last, without the new files. What is not
-// loaded by then is waited for by the events themselves and refuses until it is,
-// see [Service.registrationsOf].
+// A refresh of what applies waits for files that are loaded for the first time: loadPatience
+// if nothing was known before, and freshPatience if events would otherwise use outdated
+// information, without the new files. What isn't loaded by then is waited for by the events
+// themselves and denies until it is, see [Service.registrationsOf].
 const (
 	loadPatience  = 1200 * time.Millisecond
 	freshPatience = 125 * time.Millisecond
@@ -372,8 +371,8 @@ func (t *fileTable) allFiles() []*loadedFile {
 		func(a, b *loadedFile) int { return strings.Compare(a.path, b.path) })
 }
 
-// sourceFiles returns the paths of everything the files are made of, but for trusted
-// copies, which are out of reach.
+// sourceFiles returns the paths of everything the files are made of, except trusted copies,
+// which are out of reach.
 func (t *fileTable) sourceFiles() []string {
 	var list []string
 	for _, one := range t.allFiles() {

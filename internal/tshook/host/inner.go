@@ -15,11 +15,10 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Inner events happen inside an agent: a model is about to be called, a piece of
-// its answer came. They are many and large, and only files in TypeScript can use
-// them. So the agent's plugin first asks which of them anybody listens to and
-// sends those alone. They do not pass the pipeline of other events: nothing is
-// stored, and no status follows from them.
+// Inner events happen inside an agent: a model is about to be called, a piece of its answer
+// came. They are many and large, and only files in TypeScript can use them. So the agent's
+// plugin first asks which of them are listened to and sends only those. They don't pass the
+// pipeline of other events: nothing is stored, and no status follows from them.
 
 // Listeners returns those of entries that are files and listen to an inner event, one
 // for each file, in order. Files that only logs are left out: an agent waits

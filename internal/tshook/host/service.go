@@ -1,6 +1,6 @@
-// Package host implements the service that runs hooks written in TypeScript and
-// JavaScript: which files are loaded on whose behalf, as which hooks they count,
-// and what they may ask of the daemon. The files run in package tshook.
+// Package host implements the service that runs hooks written in TypeScript and JavaScript:
+// which files are loaded on whose behalf, which hooks they become, and what they may ask of
+// the daemon. The files run in package tshook.
 package host
 
 import (
@@ -32,8 +32,8 @@ type Options struct {
 	Environment func(hookID string) []string
 	// Journal stores an event of hookmux's own.
 	Journal func(what, id string, at time.Time, payload any)
-	// Accepted says what of the user's files is in force. Nil: whatever they
-	// hold.
+	// Accepted says what of the user's files is in force. If it is nil, they are used as
+	// they are.
 	Accepted *accepted.Store
 	// HookReloaded is called when a hook was loaded without an error.
 	HookReloaded func(hookID string)
@@ -63,11 +63,10 @@ type People interface {
 
 // Plugins are hookmux's plugins inside agents.
 type Plugins interface {
-	// Send brings a text into a session; false without an error when no plugin
-	// listens.
+	// Send sends a text to a session; false without an error if no plugin listens.
 	Send(agent, session, text string) (delivered bool, err error)
-	// Call has a plugin do something and waits for what came of it. heard is
-	// false when no plugin listens.
+	// Call has a plugin do something and waits for the result. heard is false if no
+	// plugin listens.
 	Call(ctx context.Context, agent, session string, call json.RawMessage) (done wire.OutboxDone, heard bool, err error)
 }
 

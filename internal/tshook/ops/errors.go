@@ -16,7 +16,7 @@ type hostError struct {
 	Path    string `json:"path,omitempty"`
 }
 
-// describeError gives Go's errors the codes hooks look for.
+// describeError adds the codes that hooks look for to Go's errors.
 func describeError(err error) *hostError {
 	e := &hostError{Message: err.Error()}
 	var named *namedError

@@ -4,7 +4,7 @@ package ops
 
 import "os/exec"
 
-// OwnGroup does nothing where there are no process groups.
+// OwnGroup does nothing: there are no process groups here.
 func OwnGroup(*exec.Cmd) {}
 
 // SignalGroup kills the process.

@@ -105,8 +105,8 @@ func readFile(a *fileArgs) (any, error) {
 	return decodeText(b, a.Words), nil
 }
 
-// decodeText is bytes for an engine, as text where that is wanted and possible:
-// an engine takes long to make one of the other.
+// decodeText returns bytes for an engine, as text if that is wanted and possible: an engine
+// takes long to convert one into the other.
 func decodeText(b []byte, wanted bool) any {
 	if wanted && utf8.Valid(b) {
 		return map[string]string{"text": string(b)}

@@ -121,8 +121,8 @@ func (o *Operations) listenHTTP(id int, args json.RawMessage, key string, data f
 // carries no Origin.
 var fromPage = map[string]bool{"cross-site": true, "same-site": true}
 
-// serveHTTP hands one request to the hook. A web page of some site can reach this
-// machine's ports too; its requests carry another origin and are refused.
+// serveHTTP passes one request to the hook. A web page of some site can reach this machine's
+// ports too; its requests carry another origin and are rejected.
 func (o *Operations) serveHTTP(w http.ResponseWriter, r *http.Request, data func(any)) {
 	if r.Header.Get("Origin") != "" || fromPage[r.Header.Get("Sec-Fetch-Site")] || !isLocal(r.Host) {
 		http.Error(w, "only programs on this machine may call a hook", http.StatusForbidden)

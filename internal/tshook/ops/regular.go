@@ -16,7 +16,7 @@ import (
 // deviceAnswers is how long something that is no file may take to answer.
 const deviceAnswers = time.Second
 
-// openAny opens a file without waiting for anybody, as hooks ask for it.
+// openAny opens a file without blocking, as hooks ask for it.
 func openAny(path string, flags int, mode fs.FileMode) (*os.File, error) {
 	file, err := os.OpenFile(path, flags|syscall.O_NONBLOCK, mode)
 	if err != nil {

@@ -40,8 +40,8 @@ func GenerationOf(text string) Generation {
 	return Ext
 }
 
-// MentionedEvents returns the events a text seems to listen to: all that is known about
-// a file that does not load.
+// MentionedEvents returns the events a text seems to listen to: all that is known about a
+// file that doesn't load.
 func MentionedEvents(text string) []string {
 	var names []string
 	seen := map[string]bool{}

@@ -16,7 +16,7 @@ type Result struct {
 	path    []any  // where in it the text is
 }
 
-// textKeys are where agents keep what a tool said, first come first served.
+// textKeys are where agents keep a tool's output; the first one found is used.
 var textKeys = [][]any{
 	{"llmContent"}, {"textResultForLlm"}, {"text_result_for_llm"}, {"output_for_prompt"}, {"output"}, {"content"},
 	{"result"}, {"text"}, {"message"}, {"error"},

@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
-// Object is a JSON Object whose numbers keep their digits.
+// Object is a JSON object whose numbers keep their digits.
 type Object = map[string]any
 
 func ParseObject(b []byte) Object {

@@ -22,7 +22,7 @@ type withdrawer interface {
 	withdraw(ctx context.Context, n *Notice) error
 }
 
-// replacer is a channel that shows a notice again in the place of the earlier one.
+// replacer is a channel that replaces an earlier notice when it shows one again.
 type replacer interface{ replaces() }
 
 // errAbsent says that a channel has nothing to speak to on this machine.
@@ -104,7 +104,7 @@ func restFor(ctx context.Context, span time.Duration) bool {
 
 var errQueueFull = fmt.Errorf("%d notices wait already; further ones are dropped", queuedNotices)
 
-// put queues a job; a notice that finds no room is dropped, and that is said.
+// put queues a job; a notice for which there is no room is dropped, which is reported.
 func (l *channelQueue) put(j job) {
 	if _, can := l.channel.(withdrawer); j.withdraw && !can {
 		return
@@ -125,8 +125,7 @@ func (l *channelQueue) put(j job) {
 	}
 }
 
-// addJob adds a job in the place of an older one about the same notice. The caller
-// holds the lock.
+// addJob adds a job, replacing an older one about the same notice. The caller holds the lock.
 func (l *channelQueue) addJob(j job) bool {
 	at := slices.IndexFunc(l.jobs, func(old job) bool { return !old.withdraw && j.isAbout(old) })
 	switch {

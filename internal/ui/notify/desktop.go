@@ -51,7 +51,7 @@ type desktop struct {
 
 func (d *desktop) replaces() {}
 
-// connect finds who shows notices; the bus starts them where it knows how to.
+// connect finds the notification server; the bus starts it if it knows how to.
 func (d *desktop) connect(ctx context.Context) error {
 	if d.conn != nil && d.conn.Connected() {
 		return nil
@@ -121,7 +121,7 @@ func (d *desktop) close() {
 	d.conn = nil
 }
 
-// show shows a notice, in the place of an earlier one of the same request.
+// show shows a notice, replacing an earlier one of the same request.
 func (d *desktop) show(ctx context.Context, n *Notice) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -134,7 +134,7 @@ func (d *desktop) show(ctx context.Context, n *Notice) error {
 	}
 	actions := []string{}
 	if d.actions {
-		// A click must never be a no: where Deny was the only button, it would be.
+		// A click must never be a no: if Deny were the only button, it would be.
 		actions = append(actions, "default", "Dismiss")
 		if n.CanShow { // some have no default action: the button has a name
 			actions = []string{"default", "Show", buttonShow, "Show"}

@@ -157,7 +157,7 @@ func (b *noticePlan) dueSessions(now time.Time) []sessionKey {
 type surroundings interface {
 	// isLooking reports whether the user looks at the pane of a session now.
 	isLooking(agent, session string) bool
-	// current is the session as it is now.
+	// current returns the session as it is now.
 	current(agent, session string) (wire.Session, bool)
 }
 

@@ -54,7 +54,7 @@ func readRules(s *config.Settings) rules {
 	}
 }
 
-// nameFor returns the key for one name, where that can be one.
+// nameFor returns the key for one name, if it can have one.
 func nameFor(key, name string) string {
 	if _, ok := config.Find(key + "." + name); ok {
 		return key + "." + name
@@ -119,8 +119,7 @@ func (r *rules) planTurn(one *wire.Session, now time.Time, looked func() bool) [
 	return r.channels(kind)
 }
 
-// turnKind returns the kind of notice that the end of a turn is; "" for one that the
-// person ended.
+// turnKind returns the kind of notice for the end of a turn; "" for one that the user ended.
 func turnKind(t *wire.Turn) string {
 	switch {
 	case t == nil || t.Ended == nil || t.Result == wire.ResultInterrupted:

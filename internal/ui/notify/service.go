@@ -314,7 +314,7 @@ func (s *Service) Reaches(agent, kind string) bool {
 	return r.on && slices.Contains(r.kinds(agent), kind) && slices.ContainsFunc(r.channels(kind), works)
 }
 
-// buttonPressed does what a button says. Anybody may have pressed it.
+// buttonPressed does what a button says. Any program may have pressed it.
 func (s *Service) buttonPressed(n Notice, button string) {
 	if button == buttonDeny {
 		if err := s.requests.DenyByButton(n.Request, n.SHA256); err != nil {

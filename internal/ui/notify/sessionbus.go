@@ -35,8 +35,8 @@ func busAddress(setting string, getenv func(string) string) (string, error) {
 // openTime limits how long a bus may take to let us in.
 const openTime = 5 * time.Second
 
-// openBus connects to a session bus. Neither a bus that says nothing nor one that
-// reads nothing holds anybody up.
+// openBus connects to a session bus. Neither a bus that doesn't answer nor one that doesn't
+// read blocks it.
 func openBus(ctx context.Context, address string) (*dbus.Conn, error) {
 	socket, err := config.BusSocket(address)
 	if err != nil {

@@ -61,7 +61,7 @@ func (p soundPlayer) show(ctx context.Context, n *Notice) error {
 	return errors.New("no sound is chosen: `hookmux config set notify.sound FILE`")
 }
 
-// runQuietly runs a program and gives the first line of what it complains about.
+// runQuietly runs a program and returns the first line of what it complains about.
 func runQuietly(ctx context.Context, program string, args ...string) error {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.WaitDelay = time.Second

@@ -111,7 +111,7 @@ func (o oscNotice) show(ctx context.Context, n *Notice) error {
 	})
 }
 
-// withdraw takes a notice back where the terminal can do that.
+// withdraw takes a notice back if the terminal can do that.
 func (o oscNotice) withdraw(ctx context.Context, n *Notice) error {
 	return o.each(ctx, n, func(one attached) error {
 		if o.sequence(one.client.Terminal) != "99" {

@@ -110,8 +110,8 @@ func statusError(response *http.Response) error {
 	return &passingError{err: err, after: min(max(0, time.Duration(seconds)*time.Second), maxRetryAfter)}
 }
 
-// withoutAddress returns an error of HTTP that does not repeat the address: it may hold
-// a token.
+// withoutAddress returns an error of HTTP that doesn't repeat the address: it may contain a
+// token.
 func withoutAddress(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {

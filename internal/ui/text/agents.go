@@ -23,8 +23,8 @@ type AgentRow struct {
 	Newer    bool   // the version here is newer than the verified one
 }
 
-// Agents writes a line for each agent, those of this machine first. Columns that matter
-// less give way on a narrow terminal.
+// Agents writes a line for each agent, those of this machine first. Less important columns
+// are dropped first on a narrow terminal.
 func (s Style) Agents(w io.Writer, list []AgentRow, now time.Time) {
 	var rows [][]string
 	for most := allOfAgents; most >= 0; most-- {

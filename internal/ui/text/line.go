@@ -108,8 +108,8 @@ func (s Style) lineStart(at time.Time, agent string) string {
 		s.paint(agentColour(agent), pad(termsafe.Line(agent, agentWidth), width)) + " "
 }
 
-// Day returns a heading for the first line of another day, where lines have no date of their own. day is the
-// one that was written last, and begins as today.
+// Day returns a heading for the first line of another day, for lines without a date of their
+// own. day is the one that was written last, and begins as today.
 func (s Style) Day(at time.Time, day *string) string {
 	this := at.Local().Format("Mon Jan 02")
 	if !s.narrow() || at.IsZero() || this == *day {
@@ -391,7 +391,7 @@ func answerLabel(ev *event.Event) string {
 	return label
 }
 
-// refusedLabel says what was refused because it's for you to do.
+// refusedLabel says what was denied because it's for you to do.
 func refusedLabel(ev *event.Event) string {
 	var said struct{ Method, Reason string }
 	if json.Unmarshal(ev.Raw, &said) != nil || said.Method == "" {

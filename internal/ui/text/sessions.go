@@ -34,7 +34,7 @@ func (s Style) status(one *wire.Session) string {
 	return "○ idle"
 }
 
-// AgentWithMode returns a session's agent, marked where it runs calls without asking.
+// AgentWithMode returns a session's agent, marked if it runs calls without asking.
 func AgentWithMode(one *wire.Session) string {
 	name := termsafe.Line(one.Agent, 12)
 	if one.Unasked == "" || one.Ended != nil {
@@ -109,7 +109,7 @@ func Result(t *wire.Turn) string {
 	return ""
 }
 
-// callCounts says how many calls of a turn failed and were refused.
+// callCounts says how many calls of a turn failed and were denied.
 func callCounts(t *wire.Turn) string {
 	var parts []string
 	if t.Errors > 0 {
@@ -134,8 +134,8 @@ func placeOf(one *wire.Session) string {
 	return ""
 }
 
-// Sessions writes a line for each session. width is the terminal's: columns that matter
-// less give way first, the activity never goes. 0 is no terminal: nothing is cut.
+// Sessions writes a line for each session. width is the terminal's: less important columns
+// are dropped first, the activity never. 0 is no terminal: nothing is cut.
 func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width int) {
 	if len(list) == 0 {
 		return
@@ -359,8 +359,7 @@ const uuidStart = 8
 
 func isUUID(id string) bool { return len(id) == 36 && id[uuidStart] == '-' }
 
-// deciderText says who decides about a session's permission requests, when that
-// is not the user.
+// deciderText says who decides about a session's permission requests, if that isn't the user.
 func deciderText(one *wire.Session) string {
 	if one.Reviewer != event.ReviewerAgent || one.Agent == "" {
 		return ""

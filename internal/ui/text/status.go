@@ -74,7 +74,7 @@ func (s Style) verdict(w io.Writer, r *StatusReport) {
 	fmt.Fprintln(w)
 }
 
-// notHooked is the word for an agent without our hooks.
+// notHooked is the text for an agent without hookmux's hooks.
 const notHooked = "not hooked"
 
 // NewHookedAgent says in a word how an agent is hooked. running is how many of its hooks
@@ -308,8 +308,8 @@ func Thousands(n int64) string {
 	return digits
 }
 
-// Moment returns a point in time as short as it is clear: the date only when it is
-// not today.
+// Moment returns a point in time as short as it is clear: with the date only if it isn't
+// today.
 func Moment(t, now time.Time) string {
 	t, now = t.Local(), now.Local()
 	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {

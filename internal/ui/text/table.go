@@ -37,9 +37,9 @@ func Wrap(text string, width, indent int) string {
 	return b.String()
 }
 
-// Table lines up columns. The last one is wrapped at the terminal's width, below
-// itself, or below the row where little room is left; width 0 leaves it as it is.
-// Cells are shown as they are: make an agent's text visible before.
+// Table lines up columns. The last one is wrapped at the terminal's width, below itself, or
+// below the row if there is little room; width 0 leaves it as it is. Cells are shown as they
+// are: make an agent's text visible before.
 func Table(w io.Writer, rows [][]string, width int) {
 	widths := columnWidths(rows)
 	indent := 0
@@ -66,7 +66,7 @@ func columnWidths(rows [][]string) []int {
 	return widths
 }
 
-// tableWidth returns how wide a table is where nothing is wrapped.
+// tableWidth returns how wide a table is if nothing is wrapped.
 func tableWidth(rows [][]string) int {
 	total := -columnGap
 	for _, n := range columnWidths(rows) {

@@ -55,8 +55,8 @@ func WrapMarked(line string, width int) []string {
 	return out
 }
 
-// MarkedWidths returns how much of a line fits beside the marks: in the first part and in
-// the others. Where there is no room for marks, there are none.
+// MarkedWidths returns how much of a line fits next to the marks: in the first part and in
+// the others. If there is no room for marks, there are none.
 func MarkedWidths(width int) (first, rest int, marked bool) {
 	width = max(width, 1)
 	if width < marksFrom {

@@ -127,8 +127,8 @@ func wasStopped(m *Model) bool {
 	return r != nil && r.isSession() && m.details.key == m.selected && m.details.timeline.rule != ""
 }
 
-// allowOnce lets the rule that stopped a session pass the next time. The daemon has the
-// person type a code.
+// allowOnce lets the rule that stopped a session pass the next time. The daemon asks the user
+// to type a code.
 func allowOnce(m *Model) tea.Cmd {
 	rule := m.details.timeline.rule
 	if id, ok := strings.CutPrefix(rule, budget.RulePrefix); ok {

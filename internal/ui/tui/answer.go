@@ -37,7 +37,7 @@ func (c *terminalCall) Run() (err error) {
 	return err
 }
 
-// SetStdin, SetStdout and SetStderr are of no use: the daemon opens the terminal itself.
+// SetStdin, SetStdout and SetStderr do nothing: the daemon opens the terminal itself.
 func (c *terminalCall) SetStdin(io.Reader)  {}
 func (c *terminalCall) SetStdout(io.Writer) {}
 func (c *terminalCall) SetStderr(io.Writer) {}
@@ -61,12 +61,12 @@ type (
 // silence nothing is decided.
 const silenceTime = 3 * time.Second
 
-// decide sends a decision. Where the daemon wants to ask the user something at
-// their terminal first, the view leaves the screen to it for that time.
+// decide sends a decision. If the daemon wants to ask the user something at their terminal
+// first, the view leaves the screen to it for that time.
 func (m *Model) decide(run decision) tea.Cmd { return m.send(run, false) }
 
-// decideAtTerminal sends a decision that takes protection away: the daemon asks every
-// person at their terminal then.
+// decideAtTerminal sends a decision that removes protection: the daemon then always asks at
+// the terminal.
 func (m *Model) decideAtTerminal(run decision) tea.Cmd { return m.send(run, true) }
 
 func (m *Model) send(run decision, weakens bool) tea.Cmd {
@@ -215,8 +215,8 @@ func offersOwnRule(m *Model) bool {
 	return offers("always")(m) && len(m.pendingRequest().Suggestions) > 0
 }
 
-// approveByOwnRule has the agent save a rule that it offers. Where it offers several,
-// the request numbers them.
+// approveByOwnRule has the agent save a rule that it offers. If it offers several, the
+// request numbers them.
 func approveByOwnRule(m *Model) tea.Cmd {
 	item := m.pendingRequest()
 	if why := m.whyNotYet(true); why != "" {
@@ -325,7 +325,7 @@ func answerQuestions(m *Model) tea.Cmd {
 	return nil
 }
 
-// pendingRequest returns the selected request, where it can be answered here.
+// pendingRequest returns the selected request, if it can be answered here.
 func (m *Model) pendingRequest() *wire.InboxRequest {
 	// A sidebar doesn't show requests in full, so none is answered there.
 	if r := m.selectedRow(); r != nil && r.request != nil && r.request.Answerable() && !m.opts.Sidebar {

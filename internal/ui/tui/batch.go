@@ -65,7 +65,7 @@ func openBatch(m *Model) tea.Cmd {
 	return nil
 }
 
-// bodyFor returns the text of all requests for so many columns.
+// bodyFor returns the text of all requests, at this width.
 func (b *batch) bodyFor(m *Model, width int) *body {
 	if b.body != nil && b.body.width == width {
 		return b.body
@@ -125,7 +125,7 @@ func (b *batch) hash() string {
 	return all.String()
 }
 
-// noteShown takes down what of the batch is on the screen.
+// noteShown records what of the batch is on the screen.
 func (b *batch) noteShown(m *Model) {
 	in := m.popupRoom()
 	now, height := m.opts.Now(), in.height
@@ -154,7 +154,7 @@ func handleBatchKey(m *Model, key string) tea.Cmd {
 	page := max(1, m.popupRoom().height-1)
 	switch key {
 	case "space", "pgdown", "down", "j":
-		// Not past what was not drawn; noteShown bounds it by the end.
+		// Not past what wasn't drawn; noteShown limits it to the end.
 		b.scroll = max(b.scroll, min(b.scroll+page, b.shown.furthest(m.opts.Now())))
 	case "b", "pgup", "up", "k":
 		b.scroll = max(0, b.scroll-page)

@@ -208,7 +208,7 @@ func (r *row) folder() string {
 	return ""
 }
 
-// project returns the folder, where the title doesn't say it already.
+// project returns the folder, if the title doesn't say it already.
 func (r *row) project() string {
 	if r.session == nil || r.session.Title == "" {
 		return ""
@@ -231,10 +231,10 @@ func (r *row) since() time.Time {
 	return r.session.Since
 }
 
-// listRows returns all rows in the order in which they are shown: requests oldest
-// first, then sessions by section, the latest change first where nothing runs.
-// Running sessions stay in the order in which they started, so that they do not
-// jump with every event. What was answered before comes with the ended ones.
+// listRows returns all rows in the order in which they are shown: requests oldest first, then
+// sessions by section, the latest change first unless they run. Running sessions stay in the
+// order in which they started, so that they don't jump with every event. What was answered
+// before comes with the ended ones.
 func (b *board) listRows() []row {
 	rows := make([]row, 0, len(b.requests)+len(b.sessions)+len(b.decided))
 	asked := map[string]bool{}

@@ -47,7 +47,7 @@ func (l *bodyLine) render() string {
 	return b.String()
 }
 
-// bodyOf returns the text of a request for so many columns.
+// bodyOf returns the text of a request, at this width.
 func (m *Model) bodyOf(item *wire.InboxRequest, width int) *body {
 	b := m.body
 	if b == nil || b.id != item.ID || b.shown != item.Shown || b.note != item.Note || b.status != item.Status ||
@@ -184,8 +184,8 @@ func (b *body) addQuestionLine(line wire.CardLine) {
 	b.addInked(line.Text, &stylePlain, inks)
 }
 
-// ownStyle chooses how to draw a line: what matters of a permission is what it would do, not who
-// asks for it.
+// ownStyle chooses how to draw a line: what matters about a permission is what it would do, not
+// who asks for it.
 func (b *body) ownStyle(line wire.CardLine, kind string) *lipgloss.Style {
 	switch {
 	case line.Kind != wire.OwnLine:

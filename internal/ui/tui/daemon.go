@@ -99,8 +99,8 @@ func Follow(ctx context.Context, daemon Daemon, send func(tea.Msg)) {
 	go watchDaemon(ctx, daemon, said)
 }
 
-// watchDaemon asks the daemon how it is. One that does not answer and does not hang up
-// is silent: a stopped process, a machine that has no time for it.
+// watchDaemon asks the daemon how it is. One that neither answers nor hangs up is silent: a
+// stopped process, or a machine that has no time for it.
 func watchDaemon(ctx context.Context, daemon Daemon, said *gatherer) {
 	for ctx.Err() == nil {
 		asked, cancel := context.WithTimeout(ctx, silenceTime)

@@ -24,7 +24,7 @@ func (h *daemonState) isAway() bool      { return h.ready != nil && h.ready.Away
 func (h *daemonState) isHere() bool      { return h.ready != nil && !h.ready.Away }
 func (h *daemonState) hasProblems() bool { return h.info != nil && len(h.info.Problems) > 0 }
 
-// isOtherVersion reports whether the daemon is of another version than the view.
+// isOtherVersion reports whether the daemon has another version than the view.
 func (h *daemonState) isOtherVersion(own string) bool {
 	return h.info != nil && own != "" && h.info.Version != own
 }

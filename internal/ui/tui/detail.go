@@ -42,7 +42,7 @@ func (p *page) line(i int) string {
 	return p.tail[i]
 }
 
-// visible returns the lines that fit in so many lines of the screen.
+// visible returns the lines that fit on height lines of the screen.
 func (p *page) visible(scroll, height int) []string {
 	top := min(scroll, max(0, p.length()-height))
 	var out []string
@@ -174,8 +174,8 @@ const (
 	manyLines = 40
 )
 
-// latestSteps returns the last steps that fit in so many lines, with what came of them where all
-// of it fits. The last few are there in any case.
+// latestSteps returns the last steps that fit, with their results if all of them fit. The last few
+// are there in any case.
 func latestSteps(steps []step, width, room int) []string {
 	for _, lines := range []int{maxResult, 3, 0} {
 		var out []string
@@ -298,7 +298,7 @@ func (f frame) asideLines(r *row, width, height int) []string {
 	return append(lines, about...)
 }
 
-// othersWaiting returns the other requests, each in full where all of them fit.
+// othersWaiting returns the other requests, each in full if all of them fit.
 func (f frame) othersWaiting(r *row, width, room int) []string {
 	for _, most := range []int{1 << 10, 12, 6, 3} {
 		if lines := f.othersIn(r, width, most); len(lines) <= room {
@@ -308,7 +308,7 @@ func (f frame) othersWaiting(r *row, width, room int) []string {
 	return nil
 }
 
-// othersIn returns the other requests in so many lines each.
+// othersIn returns the other requests with at most most lines each.
 func (f frame) othersIn(r *row, width, most int) []string {
 	var lines []string
 	for i := range f.list.rows {

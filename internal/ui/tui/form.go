@@ -156,8 +156,8 @@ func handleFormKey(m *Model, key string) tea.Cmd {
 	return nil
 }
 
-// enterForm takes the option under the cursor where nothing was chosen yet, and sends the
-// answers once there are all.
+// enterForm takes the option under the cursor if nothing was chosen yet, and sends the answers
+// once there are all.
 func enterForm(m *Model) tea.Cmd {
 	f := m.form
 	if why := m.formTooNew(); why != "" {
@@ -230,7 +230,7 @@ func typeAnswer(m *Model) {
 // optionKeys choose an option; o is for your own answer.
 const optionKeys = "123456789abcdefghijklmnpqrstuvwxyz"
 
-// optionKey returns the key of an option; "-" where none is left.
+// optionKey returns the key of an option; "-" if none is left.
 func optionKey(n int) string {
 	if n < len(optionKeys) {
 		return optionKeys[n : n+1]
@@ -267,8 +267,8 @@ func (f *form) keys() []binding {
 	return keys
 }
 
-// visibleLines returns those lines of the form that fit, with the cursor among them, and the
-// question that is asked now at the top where not all do.
+// visibleLines returns the lines of the form that fit, with the cursor among them, and the
+// current question at the top if not all of them fit.
 func (f *form) visibleLines(width, height int, typed *lineInput) []string {
 	lines, at, cursor := f.lines(width, typed)
 	top := min(at, max(0, len(lines)-height))
@@ -305,8 +305,8 @@ func (f frame) typed() *lineInput {
 	return &f.typing.input
 }
 
-// lines show the form; at is the line of the question that is asked now, cursor that of
-// the option. What is typed is drawn where the answer will be.
+// lines returns the form; at is the line of the current question, cursor that of the option.
+// What is typed is drawn where the answer will be.
 func (f *form) lines(width int, typed *lineInput) (out []string, at, cursor int) {
 	for i, q := range f.questions {
 		if i == f.at {

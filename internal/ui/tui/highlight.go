@@ -35,8 +35,8 @@ var inkStyles = [...]*lipgloss.Style{
 // that grows with the square of it.
 const maxInked = 4 << 10
 
-// inkCommand colours the lines of a command, each behind its mark, by what a shell
-// makes of them. A command that no shell would read has no colours.
+// inkCommand colours the lines of a command, each after its mark, as a shell would read them.
+// A command that no shell would read has no colours.
 func inkCommand(lines []string) [][]ink {
 	const mark = len(wire.CardIndent + wire.CardCommand)
 	var script strings.Builder

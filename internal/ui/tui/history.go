@@ -76,7 +76,7 @@ func (d *decided) bodyFor(m *Model, width int) *body {
 // historyLength is how many answers are shown.
 const historyLength = 100
 
-// toggleHistory shows what was answered and who ended, or folds it away.
+// toggleHistory shows what was answered and which sessions ended, or folds it away.
 func toggleHistory(m *Model) tea.Cmd {
 	m.withHistory = !m.withHistory
 	if !m.withHistory {
@@ -157,7 +157,7 @@ type step struct {
 // maxResult is how many lines of a result are shown.
 const maxResult = 8
 
-// draw returns the step with so many lines of what came of it.
+// draw returns the step with at most most lines of its result.
 func (s *step) draw(width, most int) []string {
 	out := wrapStyled([]string{s.line}, width)
 	n := min(most, len(s.result))
@@ -206,8 +206,8 @@ func (s *step) setResult(ev *event.Event) {
 	}
 }
 
-// changedText splits an edit: the last line that stays before it, what goes, what comes, and the
-// first line that stays behind it.
+// changedText splits an edit: the last line that stays before it, what is removed, what is added,
+// and the first line that stays after it.
 func changedText(old, now string) (before, gone, fresh, after string) {
 	x, y := strings.Split(strings.Trim(old, "\n"), "\n"), strings.Split(strings.Trim(now, "\n"), "\n")
 	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
@@ -337,8 +337,8 @@ func timelineLine(ev *event.Event, outcome string, d *event.Decision) string {
 	return ""
 }
 
-// answerText says what you answered; "" where you didn't, or where the agent couldn't carry
-// the answer and the outcome says more.
+// answerText says what you answered; "" if you didn't, or if the agent couldn't carry the
+// answer and the outcome says more.
 func answerText(ev *event.Event, label string, d *event.Decision) string {
 	if d.By != event.ByUser || len(d.Degraded) > 0 {
 		return ""

@@ -146,8 +146,8 @@ func offersDigits(m *Model) bool {
 	return offers("answer")(m) && isQuick(m.pendingRequest().Questions)
 }
 
-// offersStart reports whether the keys at the bottom should name the one that starts an
-// agent: where nothing else is to be done, or there is room.
+// offersStart reports whether the keys at the bottom should include the one that starts an
+// agent: if there is nothing else to do, or there is room.
 func offersStart(m *Model) bool {
 	return m.canStart() && !m.opts.Sidebar && (m.pendingRequest() == nil || m.width >= sideBySide)
 }
@@ -388,8 +388,8 @@ func isElsewhere(m *Model) bool {
 	return r != nil && r.section != sectionWaiting && frame{m}.countWaiting() > 0
 }
 
-// handleConfirmKey takes the key that says yes once all of the question was on the
-// screen for a while; the first press of a key that repeats does not count.
+// handleConfirmKey takes the key that says yes once all of the question was on the screen for
+// a while; the first press of a key that repeats is ignored.
 func handleConfirmKey(m *Model, key string) tea.Cmd {
 	c := m.confirm
 	switch {
@@ -485,7 +485,7 @@ func (m *Model) scrollBy(pages int) tea.Cmd {
 	return nil
 }
 
-// scrollLines moves the details by lines. What of a request was not drawn yet is not
+// scrollLines moves the details by lines. Parts of a request that weren't drawn yet aren't
 // scrolled past.
 func (m *Model) scrollLines(n int) {
 	m.moved = true

@@ -46,8 +46,8 @@ func (m *Model) bottomHeight() int { return len(frame{m}.statusLines()) + 1 }
 // bodyHeight returns how many lines are left between the head and the bottom.
 func (m *Model) bodyHeight() int { return max(m.height-m.headHeight()-m.bottomHeight(), 0) }
 
-// layout returns where everything is on the screen: what has no line in it isn't seen. Where
-// both don't fit, the details get the screen.
+// layout returns where everything is on the screen: what has no line in it isn't seen. If both
+// don't fit, the details get the screen.
 func (m *Model) layout() areas {
 	top, height := m.headHeight(), m.bodyHeight()
 	switch {
@@ -68,8 +68,8 @@ func (m *Model) isSideBySide() bool {
 	return !m.opts.Sidebar && m.width >= sideBySide && m.height >= smallScreen
 }
 
-// listHeight returns how many of so many lines a list above the details has: one of two
-// heights, so that it doesn't move with every session that starts or ends.
+// listHeight returns how many lines of room a list above the details gets: one of two heights,
+// so that it doesn't move with every session that starts or ends.
 func (m *Model) listHeight(room int) int {
 	most := max(room*2/5, 4)
 	if r := m.selectedRow(); r != nil && r.request != nil && m.width > 0 { // the request is what must fit
@@ -117,8 +117,8 @@ func (m *Model) detailVisible() bool {
 	return m.width > 0 && m.height > 0 && !m.opts.Sidebar && (m.mode == modeList || m.mode == modeTyping && m.typing.inline)
 }
 
-// room is the inside of a popup. Where a frame around it would leave too little, it is
-// the whole body.
+// room is the inside of a popup. If a frame around it would leave too little, it is the whole
+// body.
 type room struct {
 	area
 	framed bool

@@ -129,8 +129,8 @@ func (l *list) visible(selected string, height int) []listLine {
 	return append(slices.Clip(pinned), l.linesDownTo(rest, last, height-len(pinned))...)
 }
 
-// cutWaiting leaves so many lines of those that need the user, and says in the last
-// how many do not fit.
+// cutWaiting leaves room lines of those that need the user, and says in the last how many
+// don't fit.
 func (l *list) cutWaiting(lines []listLine, room int) []listLine {
 	if room == 0 {
 		return nil
@@ -216,8 +216,8 @@ func (f frame) titleText(line listLine) string {
 	return styleFaint.Render(" "+sectionTitles[line.section]) + above
 }
 
-// columns are how wide the columns of a compact list are; zero where it has none. A narrow
-// list has only titles and agents.
+// columns are the widths of the columns of a compact list; zero if it has none. A narrow list
+// has only titles and agents.
 type columns struct {
 	title, agent, folder int
 	narrow               bool
@@ -225,7 +225,7 @@ type columns struct {
 
 func (c columns) isSet() bool { return c.title > 0 }
 
-// cell returns a text in a column, with the space behind it.
+// cell returns a text in a column, with the space after it.
 func (c columns) cell(text string, width int) string {
 	if width == 0 {
 		return ""
@@ -269,8 +269,8 @@ func (f frame) whoText(r *row) string {
 	return name
 }
 
-// rowLines returns a row's title with its age, who it is, and what it does: as many lines as a row
-// has.
+// rowLines returns a row's title with its age, its agent, and what it does: as many lines as a
+// row has.
 func (f frame) rowLines(r *row, width int, columns columns) []string {
 	mark, style := r.sign()
 	chosen := r.key() == f.selected
@@ -416,7 +416,7 @@ func commandOf(card string) string {
 	return text.Style{}.About(&wire.InboxRequest{Shown: card})
 }
 
-// visibleList draws the lines of the list that fit. Where rows are hidden below, its last line
+// visibleList draws the lines of the list that fit. If rows are hidden below, its last line
 // says so.
 func (f frame) visibleList(place area) []string {
 	lines, hidden := f.shownLines(place.height)

@@ -29,9 +29,9 @@ const framesPerSecond = 10
 // Options configure a view.
 type Options struct {
 	Daemon Daemon
-	// Jump brings the window of a session before the user.
+	// Jump brings the window of a session to the front.
 	Jump func(ctx context.Context, s *wire.Session) (string, error)
-	// Resume takes an ended session up again; nil where that cannot be done here.
+	// Resume resumes an ended session; nil if that can't be done here.
 	Resume func(ctx context.Context, s *wire.Session) (string, error)
 	// Now returns the time; nil means the clock.
 	Now func() time.Time
@@ -42,12 +42,12 @@ type Options struct {
 	Agents []string
 	Folder string
 	Start  func(ctx context.Context, work Work) (string, error)
-	// Sidebar shows only the list, however narrow. Answer shows a request in full
-	// somewhere else; nil where that can't be done.
+	// Sidebar shows only the list, however narrow. Answer shows a request in full somewhere
+	// else; nil if that can't be done.
 	Sidebar bool
 	Answer  func(ctx context.Context) error
-	// WatchKeys has the daemon notice the next key at this terminal. It is called before
-	// each key that is waited for; nil where programs cannot press keys.
+	// WatchKeys has the daemon watch for the next key at this terminal. It is called before
+	// each key that is waited for; nil if programs can't press keys.
 	WatchKeys func(ctx context.Context)
 	// Demo says that the agents are recordings. Home is the folder that is shown as ~.
 	Demo bool
@@ -156,7 +156,7 @@ type confirmText struct {
 	hints    []string
 }
 
-// connectingText is shown before the view heard from a daemon.
+// connectingText is shown before the daemon first answers.
 const connectingText = "Connecting to the daemon …"
 
 // New returns a view of a daemon.

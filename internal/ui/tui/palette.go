@@ -72,7 +72,7 @@ func newPalette(background color.Color, profile colorprofile.Profile) palette {
 // The places of red and green among the terminal's colours.
 const inkRed, inkGreen = 1, 2
 
-// readable returns the colour, moved as far from what is behind it as reading takes.
+// readable returns the colour, moved away from its background as far as is needed to read it.
 func readable(c, far color.RGBA, profile colorprofile.Profile, behind ...color.RGBA) color.RGBA {
 	for step := range 21 {
 		moved := shownAs(mix(c, far, float64(step)/20), profile)

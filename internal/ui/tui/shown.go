@@ -2,9 +2,9 @@ package tui
 
 import "time"
 
-// shown keeps track of which part of a text was on the screen, line by line. The screen is drawn every
-// frameTime: what stood for a shorter time may never have been drawn, and does not
-// count.
+// shown keeps track of which part of a text was on the screen, line by line. The screen is
+// drawn every frameTime: what was there for a shorter time may never have been drawn, and
+// isn't counted.
 type shown struct {
 	hash     string
 	note     string
@@ -84,8 +84,8 @@ func (s *shown) noteHidden(now time.Time) {
 	}
 }
 
-// noteFrame starts the clock when the frame is made: where that took long, keys
-// pressed meanwhile are older than what they would answer.
+// noteFrame starts the clock when the frame is made: if that took long, keys pressed in the
+// meantime are older than what they would answer.
 func (s *shown) noteFrame(now time.Time) {
 	if !s.drawn && !s.appeared.IsZero() {
 		s.drawn, s.appeared = true, now
@@ -113,8 +113,8 @@ func (s *shown) furthest(now time.Time) int {
 	return s.next
 }
 
-// whyNotYet says why a key does not count yet; "" when it does. Only an approval
-// needs all of the text to have been shown.
+// whyNotYet says why a key isn't accepted yet; "" if it is. Only an approval needs all of the
+// text to have been shown.
 func (s *shown) whyNotYet(approval bool, now time.Time) string {
 	s.noteTime(now)
 	switch {
@@ -132,8 +132,8 @@ func (s *shown) whyNotYet(approval bool, now time.Time) string {
 	return ""
 }
 
-// noteShown takes down which lines of the selected request are on the screen
-// now. It runs after each message, with the same layout as the next frame.
+// noteShown records which lines of the selected request are on the screen now. It runs after
+// each message, with the same layout as the next frame.
 func (m *Model) noteShown() {
 	now := m.opts.Now()
 	if m.batch != nil {

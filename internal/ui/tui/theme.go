@@ -8,10 +8,10 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// The view draws with the terminal's own sixteen colours; a palette makes them readable
-// on the background where that's known. A hue has one meaning: amber wants a yes, red is
-// dangerous or went wrong, blue is a question, purple a plan, green went well; teal is
-// hookmux's own, such as keys and the cursor.
+// The view draws with the terminal's own sixteen colours; a palette makes them readable on the
+// background if that's known. A hue has one meaning: amber wants a yes, red is dangerous or
+// went wrong, blue is a question, purple a plan, green went well; teal is hookmux's own, such
+// as keys and the cursor.
 var (
 	styleBold    = lipgloss.NewStyle().Bold(true)
 	styleFaint   = lipgloss.NewStyle().Faint(true)

@@ -155,7 +155,8 @@ func (f frame) bars() []string {
 	return bars
 }
 
-// barText fills a line: all that fits of what is said and the key, else a short form.
+// barText fills a line: with what is said and the key if all of it fits, else with a short
+// form.
 func barText(width int, said, key, short string) string {
 	line := " " + said + " · " + key + " "
 	if len([]rune(line)) > width {
@@ -178,7 +179,7 @@ func panelBottom(width int, note string) string {
 }
 
 // detailTitle says what the details are about, and how much of a request is still unread, else
-// as many facts about it as fit behind the title in so many columns.
+// as many facts about it as fit after the title.
 func (f frame) detailTitle(width int) (title, note string) {
 	r := f.selectedRow()
 	if r == nil {
@@ -266,7 +267,7 @@ func ruleWith(width int, title, note string) string {
 	}
 	rest := width - 2 - ansi.StringWidth(title) - ansi.StringWidth(note)
 	if rest < 0 {
-		// What is still to read matters more than whose it is.
+		// The note, what is still to read, matters more than the title.
 		title = ansi.Truncate(title, max(width-2-ansi.StringWidth(note), 0), "… ")
 		rest = max(width-2-ansi.StringWidth(title)-ansi.StringWidth(note), 0)
 	}
@@ -574,8 +575,8 @@ func (f frame) joinKeys(list []binding, last string) string {
 	return line + last
 }
 
-// helpLines returns all keys by what they are for. A key that says several things, each
-// where it applies, has one line.
+// helpLines returns all keys by what they are for. A key that does several things, each in its
+// place, has one line.
 func helpLines(width int) []string {
 	var groups [][]string
 	for _, g := range keyGroups {

@@ -38,7 +38,7 @@ func leadingBlanks(line string) int {
 	return len(line) - len(strings.TrimLeft(line, " "))
 }
 
-// openStyle returns the style that goes on behind a text, "" for none.
+// openStyle returns the style that is still open at the end of a text, "" for none.
 func openStyle(s string) string {
 	at := strings.LastIndex(s, "\x1b[")
 	if at < 0 {
@@ -54,7 +54,7 @@ func openStyle(s string) string {
 // wrapMarked breaks a line of foreign text between words, with marks where it goes on.
 func wrapMarked(line string, width int) []string { return text.WrapMarked(line, width) }
 
-// indentWrapped wraps text behind a mark; further lines are indented as far.
+// indentWrapped wraps text after a mark; further lines are indented as far.
 func indentWrapped(mark, line string, width int) []string {
 	indent := ansi.StringWidth(mark)
 	room := max(width-indent, 1)

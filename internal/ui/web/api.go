@@ -47,7 +47,7 @@ type moment struct {
 	Agent  string    `json:"agent"`
 	Kind   string    `json:"kind"`
 	Tool   string    `json:"tool,omitempty"`
-	// ToolKind and Call are empty for what isn't a call; Call also where the agent gives none.
+	// ToolKind and Call are empty for what isn't a call; Call also if the agent reports none.
 	ToolKind string `json:"toolKind,omitempty"`
 	Call     string `json:"call,omitempty"`
 	Failed   bool   `json:"failed,omitempty"`
@@ -59,8 +59,8 @@ type moment struct {
 // timelinePage is how many events the timeline reads at once.
 const timelinePage = 100
 
-// eventsHandler gives a session's events: the newest, those before a cursor, or those
-// after one; of those only the ones with a text, if one is named.
+// eventsHandler returns a session's events: the newest, those before a cursor, or those after
+// one; of those only the ones with a text, if one is named.
 func (v *server) eventsHandler(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	p := wire.QueryParams{Filter: wire.Filter{Session: q.Get("session"), Text: q.Get("text")}, Limit: timelinePage}
@@ -108,8 +108,8 @@ func readMoment(entry *wire.Entry) moment {
 	return m
 }
 
-// usageHandler gives what was used since a time, by day, agent, project and model, with
-// what is known of plans and budgets.
+// usageHandler returns what was used since a time, by day, agent, project and model, with what
+// is known of plans and budgets.
 func (v *server) usageHandler(w http.ResponseWriter, r *http.Request) {
 	since, err := time.Parse(time.RFC3339, r.URL.Query().Get("since"))
 	if err != nil {
@@ -167,7 +167,7 @@ func (v *server) skipHandler(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// sendHandler gives a session a text.
+// sendHandler sends a session a text.
 func (v *server) sendHandler(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Session string `json:"session"`

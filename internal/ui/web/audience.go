@@ -123,7 +123,7 @@ func (h *audience) startLocked() {
 	})
 }
 
-// broadcast gives a line to every page.
+// broadcast sends a line to every page.
 func (h *audience) broadcast(line []byte) {
 	if len(line) == 0 {
 		return
@@ -133,7 +133,7 @@ func (h *audience) broadcast(line []byte) {
 	h.tellLocked(appendEvent(nil, line))
 }
 
-// tellLocked gives events to every page; one that is too slow begins again.
+// tellLocked sends events to every page; one that is too slow begins again.
 func (h *audience) tellLocked(events []byte) {
 	blocks := storedBlocks(events)
 	for p := range h.pages {
@@ -401,8 +401,8 @@ func (h *audience) zip(text []byte) []byte {
 	return b.Bytes()
 }
 
-// storedBlocks are the blocks of a compressed stream that hold a text as it is. The last one
-// is empty: some readers pass on what came before it only then.
+// storedBlocks returns the blocks of a compressed stream that hold a text as it is. The last
+// one is empty: some readers pass on what came before it only then.
 func storedBlocks(text []byte) []byte {
 	const most = 1<<16 - 1
 	out := make([]byte, 0, len(text)+16)

@@ -33,7 +33,7 @@ func newServed(kind string, plain []byte) served {
 	return served{kind: kind, plain: plain, zipped: b.Bytes(), tag: fmt.Sprintf(`"%x"`, sha256.Sum256(plain))}
 }
 
-// contentTypes are ours, whatever this machine's own table says.
+// contentTypes are hookmux's own, whatever this machine's table says.
 var contentTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 	".webmanifest": "application/manifest+json", ".svg": "image/svg+xml", ".png": "image/png",

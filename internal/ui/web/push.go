@@ -40,8 +40,8 @@ import (
 // pushFile keeps the key that signs pushes, sealed.
 const pushFile = "web-push.json"
 
-// pushHosts are the push services of browsers. A subscription anywhere else is refused:
-// the daemon would send requests wherever a device says.
+// pushHosts are the push services of browsers. A subscription anywhere else is rejected: the
+// daemon would send requests wherever a device says.
 var pushHosts = []string{
 	"fcm.googleapis.com", "web.push.apple.com", "updates.push.services.mozilla.com", ".push.services.mozilla.com",
 	".push.apple.com", ".notify.windows.com",
@@ -221,7 +221,7 @@ func encrypt(to *subscription, text []byte) ([]byte, error) {
 }
 
 // encode returns a push as browsers read it: the members of Declarative Web Push, and the tag
-// that our worker uses.
+// that hookmux's worker uses.
 func (n *notice) encode(page string) []byte {
 	tag := "request-" + n.id
 	if n.withdraw {

@@ -304,8 +304,8 @@ func (v *server) helloHandler(w http.ResponseWriter, _ *http.Request) {
 	answer(w, map[string]any{"instance": v.instance, "time": time.Now().UnixMilli()})
 }
 
-// clientAddress returns where a request came from, for you to read: behind a proxy on this
-// machine it's what the proxy says.
+// clientAddress returns where a request came from, for display: behind a proxy on this machine
+// it's what the proxy says.
 func (v *server) clientAddress(r *http.Request) string {
 	host, _, _ := net.SplitHostPort(r.RemoteAddr)
 	if forwarded := r.Header.Values("X-Forwarded-For"); v.public != nil && isLoopback(host) && len(forwarded) > 0 {

@@ -1,11 +1,11 @@
-// Package web serves hookmux's page for browsers and phones: the requests that wait,
-// what the sessions do, and your answers.
+// Package web serves hookmux's page for browsers and phones: the requests that wait, what the
+// sessions do, and your answers.
 //
-// Reaching the port proves nothing, since agents can do that, too. Everything but the
-// page's own files needs the signature of a device that you paired at a trusted
-// terminal (pairing.go, signature.go); an answer carries a signature of its own over
-// what was shown, which is kept with the decision (answer.go). The page is served only
-// after `hookmux web on`; until then nothing of this package runs.
+// Reaching the port proves nothing, since agents can do that, too. Everything except the
+// page's own files needs the signature of a device that you paired at a trusted terminal
+// (pairing.go, signature.go); an answer carries a signature of its own over what was shown,
+// which is kept with the decision (answer.go). The page is served only after `hookmux web on`;
+// until then nothing of this package runs.
 package web
 
 import (
@@ -44,9 +44,9 @@ type Requests interface {
 type Daemon interface {
 	// Call runs a method in the daemon's own name.
 	Call(ctx context.Context, method string, params json.RawMessage) (any, *wire.Error)
-	// FollowSessions gives each change of a session as a line, until ctx ends.
+	// FollowSessions passes each change of a session as a line, until ctx ends.
 	FollowSessions(ctx context.Context, each func(line []byte) bool)
-	// ResumeInTmux takes a session up again in a tmux pane of this machine and says where.
+	// ResumeInTmux resumes a session in a tmux pane of this machine and says where.
 	ResumeInTmux(ctx context.Context, record *wire.ResumeRecord) (where string, err error)
 	// RecordDevice writes down what happened to a device.
 	RecordDevice(what string, device wire.WebDevice)

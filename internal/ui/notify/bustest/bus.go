@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/daemontest/playedbus"
 )
 
-// Owner is the one who shows notifications.
+// Owner is the notification server.
 const Owner = ":1.7"
 
 // Names of signals.
