@@ -57,8 +57,8 @@ func newCall(opt options, env []string, start time.Time) *call {
 const unreachable = "hookmux: the daemon can't be reached, and this hook was installed to refuse then; run hookmux " +
 	"status\n"
 
-// makeCall makes the call. It runs beside superviseCall, which reads nothing of
-// what it writes but a request that is whole.
+// makeCall makes the call. It runs next to superviseCall, which reads nothing of what it
+// writes except a complete request.
 func (c *call) makeCall(stdin io.Reader, stderr io.Writer) neutral.Answer {
 	if c.request.ID == "" {
 		payload, truncated := c.read, c.cut

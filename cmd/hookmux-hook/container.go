@@ -122,8 +122,8 @@ func (c *call) unheard() neutral.Answer {
 // maxReason limits a reason in bytes.
 const maxReason = 1 << 10
 
-// withReason puts a reason into an answer of the table, in place of the table's own. It has
-// nothing in it by which a text could end that it becomes part of.
+// withReason puts a reason into an answer of the table, in place of the table's own. The
+// reason contains nothing that could end the text that it becomes part of.
 func withReason(a neutral.Answer, reason string) neutral.Answer {
 	plain := strings.Map(func(r rune) rune {
 		switch {

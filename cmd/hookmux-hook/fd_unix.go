@@ -101,7 +101,7 @@ func (c conn) isOver() bool { return !time.Now().Before(c.until) }
 // setLimit sets how long a system call may wait. Should it fail, the process's
 // own timer ends the wait.
 func (c conn) setLimit(option int) {
-	// 0 would mean for ever.
+	// 0 would mean forever.
 	tv := syscall.NsecToTimeval(int64(max(time.Millisecond, time.Until(c.until))))
 	_ = syscall.SetsockoptTimeval(c.fd, syscall.SOL_SOCKET, option, &tv)
 }

@@ -77,7 +77,7 @@ func isWhole(text []byte) bool {
 	return closed
 }
 
-// errSlow ends a reading that would keep us waiting; it goes on elsewhere.
+// errSlow ends a read that would block; reading goes on elsewhere.
 var errSlow = errors.New("this takes longer")
 
 // joinEnv puts the environment into the form of a frame. A variable that

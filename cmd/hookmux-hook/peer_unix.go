@@ -39,8 +39,8 @@ const (
 	// lookEvery is how often a daemon that hasn't answered yet is checked: it may be waiting
 	// for the user, and it may have been stopped.
 	lookEvery = 250 * time.Millisecond
-	// pingEvery is how often it is asked for a sign of life, and pingWait how
-	// long that is waited for.
+	// pingEvery is how often it is asked for a sign of life, and pingWait how long that may
+	// take.
 	pingEvery = 5 * time.Second
 	pingWait  = 10 * time.Second
 )

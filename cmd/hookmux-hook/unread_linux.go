@@ -21,8 +21,8 @@ func untilRead(streams ...io.Writer) {
 	}
 }
 
-// hasUnread says that a pipe or socket still holds what we wrote into it. Of
-// anything else nothing is known, and nothing is waited for.
+// hasUnread reports whether a pipe or socket still holds what was written to it. For
+// anything else it isn't known, and there is no wait.
 func hasUnread(f int) bool {
 	var bytes int32
 	// What a socket still holds for the other side; pipes don't know this one, and

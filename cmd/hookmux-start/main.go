@@ -101,8 +101,8 @@ func fail(code int, text string) int {
 	return code
 }
 
-// account returns a user's home and name. Names and homes from elsewhere than /etc/passwd could
-// only be asked for with programs that the user chooses.
+// account returns a user's home and name. Names and homes that aren't in /etc/passwd could
+// only be looked up with programs that the user chooses.
 func account(uid int) (home, name string, ok bool) {
 	text, err := os.ReadFile("/etc/passwd")
 	if err != nil {

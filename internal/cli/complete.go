@@ -183,7 +183,7 @@ func eventNames(app *cmdutil.App, of string) (names []string) {
 	return names
 }
 
-// sessionWords returns the sessions of a running daemon, their titles beside them.
+// sessionWords returns the sessions of a running daemon, with their titles.
 func sessionWords(app *cmdutil.App) (words []string) {
 	c, err := app.RunningDaemon()
 	if err != nil {

@@ -159,8 +159,8 @@ func isWaitChosen(app *cmdutil.App, agent string) bool {
 		slices.ContainsFunc(settings, func(s wire.Setting) bool { return s.Key == key && !s.Default })
 }
 
-// askWaits asks how long agents that hide their own prompt meanwhile may wait for an answer,
-// and returns the commands that set it.
+// askWaits asks how long agents that hide their own prompt in the meantime may wait for an
+// answer, and returns the commands that set it.
 func askWaits(app *cmdutil.App, states []agents.HookState) (done []string, err error) {
 	c, err := app.Catalogue()
 	if err != nil {

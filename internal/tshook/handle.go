@@ -341,8 +341,8 @@ type sessionQueue struct {
 	waiting int
 }
 
-// enterSession waits until earlier events of the same session are answered. A
-// subagent works beside its parent, so its events have a queue of their own.
+// enterSession waits until earlier events of the same session are answered. A subagent works
+// alongside its parent, so its events have a queue of their own.
 func (m *Hook) enterSession(ctx context.Context, ev *event.Event) (leave func(), err error) {
 	key := sessionKey(ev.Agent, ev.Session)
 	if ev.Subagent != nil {

@@ -26,8 +26,8 @@ type Info struct {
 	LoadTime Milliseconds      `json:"loadMs"`
 	Cached   bool              `json:"cached"` // the transformed text came from the cache
 	LoadedAt time.Time         `json:"loadedAt"`
-	// Errors are the file's own: why it did not load, then what its handlers
-	// threw, each once.
+	// Errors are the file's own: why it didn't load, then what its handlers threw, each
+	// once.
 	Errors []Problem `json:"errors,omitempty"`
 	// Limits say per agent what this file asks for and the agent cannot do.
 	Limits []Limit `json:"limits,omitempty"`

@@ -32,7 +32,7 @@ const editorConfig = `{
 }
 `
 
-// EditorConfig returns the tsconfig.json beside a hook.
+// EditorConfig returns the tsconfig.json next to a hook.
 func EditorConfig() string { return editorConfig }
 
 const starter = `/// <reference path="./hookmux.d.ts" />

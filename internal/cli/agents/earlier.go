@@ -11,7 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// cleanEarlier replaces or removes what a build before the first release left; all: nothing of it stays.
+// cleanEarlier replaces or removes what a build before the first release left; with all,
+// nothing of it stays.
 func cleanEarlier(app *cmdutil.App, dirs paths.Dirs, all bool) error {
 	found := install.FindLeftovers(dirs)
 	if all {

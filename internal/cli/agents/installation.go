@@ -36,8 +36,8 @@ func noteInstallation(app *cmdutil.App, h *install.Host) error {
 	return noteGuarded(app, h.Dirs)
 }
 
-// noteGuarded writes down which events guards cover. It comes after the installation: an
-// older note isn't believed.
+// noteGuarded records which events guards cover. It comes after the installation: an older
+// note isn't believed.
 func noteGuarded(app *cmdutil.App, dirs paths.Dirs) error {
 	if err := guardnote.Write(dirs.State, evaluate.New(dirs, app.LiveSettings).Covers()); err != nil {
 		return fmt.Errorf("can't save which events guards cover: %w", err)

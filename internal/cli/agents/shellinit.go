@@ -54,12 +54,11 @@ the same for every shell on it. The shell may be left out then.`,
 	return cmd
 }
 
-// shellInit writes one function for each agent that takes hooks at launch. A
-// function and not an alias: aliases are not seen by what a shell runs for
-// others, and "command" reaches the program itself from inside. The word
-// "function" is there because zsh reads all of an eval before it runs the first
-// line: an alias of the name, such as Claude's own installer makes, would be put
-// in place of a bare name and the whole text would not parse.
+// shellInit writes one function for each agent that takes hooks at launch. It is a function
+// and not an alias: aliases aren't seen by what a shell runs for others, and "command"
+// reaches the program itself from inside. The word "function" is there because zsh reads all
+// of an eval before it runs the first line: an alias of the name, such as Claude's own
+// installer makes, would replace a bare name and the whole text wouldn't parse.
 func shellInit(shell string, agents []*agent.Agent) (string, error) {
 	one := map[string]string{
 		"sh":   "%[1]s() { if command -v hookmux >/dev/null 2>&1; then command hookmux run %[2]s \"$@\"; else command %[1]s \"$@\"; fi; }\n",

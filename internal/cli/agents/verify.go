@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// Lab is the program that tests agents. Releases ship it beside hookmux.
+// Lab is the program that tests agents. Releases ship it next to hookmux.
 const Lab = "hookmux-lab"
 
 // Flags are the flags of the command.
@@ -98,7 +98,7 @@ func ThroughLab(app *cmdutil.App) *cobra.Command {
 	})
 }
 
-// FindLab returns the path of hookmux-lab: beside this program or on PATH. It's empty if
+// FindLab returns the path of hookmux-lab: next to this program or on PATH. It's empty if
 // there is none.
 func FindLab(app *cmdutil.App) string {
 	if self, err := os.Executable(); err == nil {

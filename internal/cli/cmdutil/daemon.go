@@ -139,8 +139,8 @@ func (app *App) NoteLimited(ctx context.Context, c *client.Client, entries strin
 	return true
 }
 
-// ReadOnce asks the daemon that runs one thing that it answers at once, and asks
-// again if it was just going. Reading never starts one.
+// ReadOnce asks the running daemon one thing that it answers at once, and asks again if it
+// was just ending. Reading never starts one.
 func (app *App) ReadOnce(ctx context.Context, ask func(asked context.Context, c *client.Client) error) error {
 	dirs, err := app.Dirs()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// ErrEnough ends what is followed: there is as much as was asked for.
+// ErrEnough ends following: there is as much as was asked for.
 var ErrEnough = errors.New("enough")
 
 // FollowStream runs a stream, and again whenever the daemon went (upgraded, stopped or

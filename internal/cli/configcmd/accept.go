@@ -170,7 +170,7 @@ func countFiles(n int) string {
 	return fmt.Sprintf("%d files", n)
 }
 
-// showChanges shows what waits and what is in force meanwhile.
+// showChanges shows what waits and what is in force in the meantime.
 func showChanges(app *cmdutil.App, view *wire.AcceptView) {
 	switch {
 	case view.Basis == "lost":

@@ -186,8 +186,7 @@ func daemonStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	return nil
 }
 
-// useEnviron makes a list the environment of this process, and so of all that it
-// starts.
+// useEnviron makes a list the environment of this process, and so of everything it starts.
 func useEnviron(environ []string) {
 	os.Clearenv()
 	for _, entry := range environ {

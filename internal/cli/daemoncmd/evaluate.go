@@ -75,8 +75,8 @@ func evaluateCall(ctx context.Context, app *cmdutil.App, f *evaluateFlags, args 
 	}
 	verdict := evaluate.New(dirs, app.LiveSettings).Decide(ctx, call)
 	if f.frame != "" {
-		// The journal gets to know what was decided; the client left the event.
-		// What cannot be written down is still answered.
+		// The decision goes to the journal; the client left the event. A call whose
+		// decision can't be written down is still answered.
 		_ = spoolrecord.Leave(dirs.Spool(), evaluatedRecord(call, verdict))
 		_, err := app.Stdout.Write(frame.AppendReply(nil, &frame.Reply{
 			ID: f.frame, Exit: verdict.Answer.Exit, Stdout: []byte(verdict.Answer.Stdout),
@@ -95,7 +95,7 @@ func evaluateCall(ctx context.Context, app *cmdutil.App, f *evaluateFlags, args 
 	return nil
 }
 
-// evaluatedRecord returns what came of a call, as the daemon writes it down.
+// evaluatedRecord returns the result of a call, as the daemon records it.
 func evaluatedRecord(call evaluate.Call, v evaluate.Verdict) *spool.Record {
 	o := wire.Outcome{
 		ID: call.ID, Agent: v.Event.Agent, Native: v.Event.Native, Time: call.Time,

@@ -80,7 +80,7 @@ func (oneUser) Logins() ([]authority.Login, error) {
 	return []authority.Login{{TTY: personTTY, PID: loginPID, Remote: "192.0.2.1"}}, nil
 }
 
-// agrees types every code that the demo's daemon asks for: it guards nothing of theirs.
+// agrees types every code that the demo's daemon asks for: it protects nothing of the user's.
 type agrees struct{}
 
 func (agrees) AskCode(context.Context, *authority.Verdict, authority.Action) error { return nil }

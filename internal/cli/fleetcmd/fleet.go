@@ -161,7 +161,7 @@ func ownAddresses(port string) (list []string) {
 
 const serverProgram = "hookmux-fleet"
 
-// findProgram finds hookmux-fleet beside this program, else on PATH.
+// findProgram finds hookmux-fleet next to this program, else on PATH.
 func findProgram(app *cmdutil.App) (string, error) {
 	if self, err := os.Executable(); err == nil {
 		for _, beside := range []string{self, resolved(self)} {

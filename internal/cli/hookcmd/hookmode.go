@@ -125,7 +125,7 @@ func isNamed(one *wire.TSHookInfo, name string) bool {
 	return name == one.ID || name == one.Path || name == base || name == strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// setTSHookMode lets a TypeScript file decide, or only log.
+// setTSHookMode makes a TypeScript file decide, or only log.
 func setTSHookMode(app *cmdutil.App, cmd *cobra.Command, c *client.Client, to rules.Mode, one *wire.TSHookInfo) error {
 	shown := termsafe.Line(app.Shorten(one.Path), 200)
 	if to == rules.Off {

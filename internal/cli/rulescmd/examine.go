@@ -109,7 +109,7 @@ func isEventID(s string) bool {
 	return true
 }
 
-// storedCall is an event of the journal with what came of it.
+// storedCall is an event of the journal with its outcome.
 type storedCall struct {
 	event   event.Event
 	outcome *wire.Outcome

@@ -192,8 +192,7 @@ func countRules(n int) string {
 	return fmt.Sprintf("%d rules", n)
 }
 
-// checkFiles reads files of rules; without any, all that are there, whether they
-// are active or not.
+// checkFiles reads files of rules; without any, all there are, active or not.
 func checkFiles(app *cmdutil.App, names []string) (found, described int, problems []rules.Problem, err error) {
 	if len(names) > 0 {
 		var files []ruleFile

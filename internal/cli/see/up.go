@@ -106,7 +106,7 @@ func showPopup(ctx context.Context, app *cmdutil.App) error {
 	return tmux.FromEnv(app.Getenv).ShowPopup(ctx, place.Pane, shellquote.Single(program)+" up")
 }
 
-// widestSidebar is the widest pane that is a sidebar itself: in a wider one of tmux a
+// widestSidebar is the widest pane that becomes a sidebar itself: in a wider one of tmux a
 // pane for it is split off.
 const widestSidebar = 50
 

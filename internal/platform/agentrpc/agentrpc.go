@@ -1,5 +1,5 @@
-// Package agentrpc calls the methods of an agent's own server: JSON-RPC, over
-// whatever carries whole messages.
+// Package agentrpc calls the methods of an agent's own server: JSON-RPC, over anything that
+// carries whole messages.
 package agentrpc
 
 import (

@@ -40,8 +40,8 @@ func (m *Map[K, V]) Has(key K) bool {
 	return ok
 }
 
-// Put sets the value of a key. A key that is there keeps its place. For a new one
-// the oldest entry has to go once there are limit entries, and is given back.
+// Put sets the value of a key. An existing key keeps its place. For a new one the oldest
+// entry is removed once there are limit entries, and returned.
 func (m *Map[K, V]) Put(key K, value V, limit int) (oldest K, dropped V, full bool) {
 	if e, ok := m.entries[key]; ok {
 		m.entries[key] = numbered[V]{value, e.number}
@@ -76,8 +76,8 @@ func (m *Map[K, V]) Clear() {
 	m.order = nil
 }
 
-// All goes through the entries, oldest first. Entries may be deleted meanwhile,
-// and none put in.
+// All iterates over the entries, oldest first. Entries may be deleted in the meantime, but
+// none added.
 func (m *Map[K, V]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		for _, item := range m.order {
@@ -88,8 +88,8 @@ func (m *Map[K, V]) All() iter.Seq2[K, V] {
 	}
 }
 
-// Backward goes through the entries, newest first. Entries may be deleted
-// meanwhile, and none put in.
+// Backward iterates over the entries, newest first. Entries may be deleted in the meantime,
+// but none added.
 func (m *Map[K, V]) Backward() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		for i := len(m.order) - 1; i >= 0; i-- {

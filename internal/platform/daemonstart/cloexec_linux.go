@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// closeOnExec marks every descriptor from 3 up: an agent may have left its
-// own pipes open in us, and a daemon that inherited them would keep it waiting.
+// closeOnExec marks every descriptor from 3 up: an agent may have left its own pipes open in
+// this process, and a daemon that inherited them would keep it waiting.
 func closeOnExec() {
 	// close_range has the same number on every architecture; kernels before
 	// 5.11 don't know the flag that only marks.

@@ -93,7 +93,7 @@ func DaemonPID(d paths.Dirs) int {
 // startingMark begins the mark of a daemon that is not up yet; its number follows.
 const startingMark = "starting "
 
-// markedDaemon returns the process in the mark of a daemon that is there or starting; 0 for
+// markedDaemon returns the process in the mark of a daemon that runs or starts; 0 if there is
 // none. It may be gone.
 func markedDaemon(d paths.Dirs) int {
 	text, err := files.Read(d.AliveFile(), 64)

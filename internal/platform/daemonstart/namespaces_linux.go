@@ -68,7 +68,7 @@ func checkConfinement(process string) error {
 	return nil
 }
 
-// confinement holds what /proc/PID/status says of it; filters stays 0 before Linux 5.9.
+// confinement is what /proc/PID/status says about it; filters stays 0 before Linux 5.9.
 type confinement struct{ noNewPrivileges, seccomp, filters int }
 
 func readConfinement(process string) (c confinement, known bool) {

@@ -127,8 +127,8 @@ func spawn(d paths.Dirs, program string, env []string, lock *os.File) error {
 	defer func() { _ = null.Close() }()
 
 	closeOnExec()
-	// The daemon's own files must be private from the first one on. For the
-	// moment this holds for us as well, which does no harm.
+	// The daemon's own files must be private from the first one on. For a moment
+	// this also applies to this process, which does no harm.
 	old := syscall.Umask(0o077)
 	defer syscall.Umask(old)
 	proc, err := os.StartProcess(program, []string{program, "daemon"}, &os.ProcAttr{
@@ -215,7 +215,7 @@ func AcquireLock(d paths.Dirs) (*DaemonLock, error) {
 	return &DaemonLock{dirs: d, lock: f, earlier: earlier}, nil
 }
 
-// Ready lets the start lock go. The daemon calls it once its socket answers.
+// Ready releases the start lock. The daemon calls it once its socket answers.
 func (l *DaemonLock) Ready() {
 	text, ok := os.LookupEnv(LockVariable)
 	if !ok {
@@ -253,7 +253,7 @@ func (l *DaemonLock) Stop() error {
 	return errors.Join(err, l.lock.Close())
 }
 
-// DaemonHoldsLock reports whether a daemon is there, answering or not.
+// DaemonHoldsLock reports whether there is a daemon, answering or not.
 func DaemonHoldsLock(d paths.Dirs) bool {
 	if d.IsSystem() && !paths.IsAttested() {
 		return systemDaemon() != 0

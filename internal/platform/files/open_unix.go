@@ -29,8 +29,8 @@ func (d descriptor) Read(p []byte) (int, error) {
 // Close closes the descriptor; nothing was written, so nothing is lost.
 func (d descriptor) Close() { _ = syscall.Close(int(d)) }
 
-// openRegular opens a regular file for reading. O_NONBLOCK keeps a pipe without
-// a writer from holding us up; on a regular file it changes nothing.
+// openRegular opens a regular file for reading. O_NONBLOCK keeps a pipe without a writer from
+// blocking; on a regular file it changes nothing.
 func openRegular(path string, follow bool) (descriptor, int64, error) {
 	flags := syscall.O_RDONLY | syscall.O_NONBLOCK | syscall.O_CLOEXEC
 	if !follow {

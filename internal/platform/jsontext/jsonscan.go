@@ -7,10 +7,9 @@ import (
 	"strconv"
 )
 
-// This file reads JSON in place: one pass over the bytes, no reflection, no copies. It
-// hands out members and elements as slices of the input and checks every byte it passes,
-// so that what it accepts encoding/json accepts as well. The daemon reads every hook
-// payload with it.
+// This file reads JSON in place: one pass over the bytes, no reflection, no copies. It passes
+// on members and elements as slices of the input and checks every byte on the way, so that
+// encoding/json accepts what it accepts. The daemon reads every hook payload with it.
 
 // MaxDepth is how deep values may nest; deeper ones are an error, as in encoding/json, so
 // that a hostile payload can't exhaust the stack.

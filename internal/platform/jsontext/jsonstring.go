@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// This file writes and reads the strings of JSON, byte by byte: what encoding/json does
-// with them is more than a hook process may link, and it fixes bytes that are no UTF-8,
-// which must come through as they are. Standard library only, and little of it.
+// This file writes and reads JSON strings, byte by byte: encoding/json is more than a hook
+// process may link, and it fixes bytes that aren't UTF-8, which must come through as they
+// are. Standard library only, and little of it.
 
 // AppendQuoted appends s as a JSON string. Bytes from 0x80 up go through
 // unchanged; nothing else that is not printable does.

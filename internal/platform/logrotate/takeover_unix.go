@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// takeOver lets out's descriptor mean next. Standard output and standard error
-// of a daemon are the same file, so the one follows the other.
+// takeOver makes out's descriptor refer to next. A daemon's standard output and standard
+// error are the same file, so one follows the other.
 func takeOver(next, out *os.File) error {
 	to := int(out.Fd())
 	for _, std := range []int{1, 2} {

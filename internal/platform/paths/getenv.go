@@ -13,8 +13,8 @@ func GetenvFrom(environ []string) func(name string) string {
 	}
 }
 
-// GetenvLast is GetenvFrom for an environment that a program is going to be
-// started with: of a name that is there twice it gets the last one.
+// GetenvLast is GetenvFrom for an environment that a program is going to be started with: if
+// a name is there twice, the program gets the last one.
 func GetenvLast(environ []string) func(name string) string {
 	return func(name string) string {
 		for i := len(environ) - 1; i >= 0; i-- {

@@ -22,9 +22,9 @@ type Installation struct {
 	State   string
 	Config  string
 	Data    string
-	// Hook is the path in agents' settings, and Program the one of hookmux.
-	// Both may be links that a package manager keeps. Program is always the one beside
-	// the running program, whatever is written down.
+	// Hook is the path in agents' settings, and Program the one of hookmux. Both may be links
+	// that a package manager keeps. Program is always the one next to the running program,
+	// whatever is recorded.
 	Hook    string
 	Program string
 
@@ -60,7 +60,7 @@ func InstallationFile(getenv func(string) string) (string, bool) {
 }
 
 // InstallationKey returns the file of the key with which an installation is sealed. It is
-// beside the record, wherever that says that the state is.
+// next to the record, wherever that says the state is.
 func InstallationKey(getenv func(string) string) (string, bool) {
 	file, ok := InstallationFile(getenv)
 	return KeyBeside(file), ok
@@ -139,9 +139,9 @@ func defaultInstallation(home string) *Installation {
 	}
 }
 
-// installedHere is for a record that is gone or damaged: agents still run the path
-// that was installed in the default place, and the programs that it leads to are part
-// of the installation.
+// installedHere returns an installation whose record is gone or damaged: agents still run the
+// path that was installed in the default place, and the programs that it leads to are part of
+// the installation.
 func installedHere(home string) (*Installation, bool) {
 	i := defaultInstallation(home)
 	i.Hook, i.Program = i.shim(), beside("hookmux")

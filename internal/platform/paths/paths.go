@@ -29,8 +29,8 @@ type Dirs struct {
 	Data    string
 	System  string // settings of the machine's owner
 
-	// chosen says that HOOKMUX_RUNTIME_DIR named the runtime dir. Such a daemon keeps to
-	// itself and leaves no note in the home directory.
+	// chosen says that HOOKMUX_RUNTIME_DIR named the runtime dir. Such a daemon keeps to itself
+	// and leaves no note in the home directory.
 	chosen bool
 	// stripped means that the environment couldn't say where things are.
 	stripped bool
@@ -47,8 +47,7 @@ const systemDir = "/etc/hookmux"
 // RuntimeVariable names the runtime dir, above every other rule.
 const RuntimeVariable = "HOOKMUX_RUNTIME_DIR"
 
-// Find works out the places. It fails only when there is no home directory to
-// be found at all.
+// Find works out the places. It fails only if no home directory can be found at all.
 func Find(getenv func(string) string) (Dirs, error) {
 	if d, ok := installed(getenv); ok {
 		return d, nil
@@ -115,7 +114,7 @@ func runtimeDir(getenv func(string) string, home string) (dir string, chosen boo
 // the hook client.
 var UserID = sync.OnceValue(os.Getuid)
 
-// runUser is where systemd and its kin keep the runtime dirs of users.
+// runUser is where systemd and similar programs keep the runtime dirs of users.
 var runUser = "/run/user"
 
 // userRuntime uses the user id and not XDG_RUNTIME_DIR: hooks run with stripped environments
@@ -248,7 +247,7 @@ func (d Dirs) Spools() []string {
 // Log returns the daemon's own log file.
 func (d Dirs) Log() string { return filepath.Join(d.OpenRuntime(), "daemon.log") }
 
-// StartLock is held by the one that starts a daemon, until the daemon listens.
+// StartLock is held by the process that starts a daemon, until the daemon listens.
 func (d Dirs) StartLock() string { return filepath.Join(d.Runtime, "start.lock") }
 
 // LifeLock is held by the daemon as long as it lives.
@@ -317,7 +316,7 @@ func checkPrivate(dir string) error {
 	return nil
 }
 
-// isOwnFile reports whether a file belongs to the user we run as.
+// isOwnFile reports whether a file belongs to the user this process runs as.
 func isOwnFile(info os.FileInfo) bool {
 	uid, _, ok := files.Owner(info)
 	return ok && uid == UserID()

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// LookupEnv finds variables in a block without taking it apart: most events look
-// at two or three. What is not there is "".
+// LookupEnv finds variables in a block without parsing all of it: most events look up two or
+// three. A missing variable is "".
 func LookupEnv(block []byte) func(name string) string {
 	return func(name string) string {
 		// Looked for as a whole, which is much quicker than variable by

@@ -61,8 +61,8 @@ func NoteFirstProgram() {
 	<-told
 }
 
-// nameThread names the thread that it runs on, which is never the first one: the name of
-// that is the name of the process.
+// nameThread names the thread that it runs on, which is never the first one: the first one's
+// name is the name of the process.
 func nameThread(name []byte, told chan struct{}) {
 	runtime.LockOSThread()
 	if unix.Gettid() == unix.Getpid() {

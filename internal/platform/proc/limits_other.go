@@ -12,19 +12,19 @@ const Unlimited = ^uint64(0)
 
 var errNoFileLocks = errors.New("this system has no limit on file locks")
 
-// FileLocks is not there on this system.
+// FileLocks isn't available on this system.
 func FileLocks(int) (uint64, error) { return Unlimited, errNoFileLocks }
 
-// LimitFileLocks is not there on this system.
+// LimitFileLocks isn't available on this system.
 func LimitFileLocks(int, uint64) error { return errNoFileLocks }
 
-// Descendants is not there on this system.
+// Descendants isn't available on this system.
 func Descendants(int) []int { return nil }
 
 // PeerLives always returns true here: the system doesn't report it.
 func PeerLives(*net.UnixConn) bool { return true }
 
-// ListenerOwner is not there on this system.
+// ListenerOwner isn't available on this system.
 func ListenerOwner(int, []int) (int, bool) { return 0, false }
 
 // AtFile is not known on this system.

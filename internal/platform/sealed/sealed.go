@@ -101,8 +101,8 @@ func Unseal(dir, name string, b []byte, value any) error {
 	return json.Unmarshal(s.Content, value)
 }
 
-// WriteDurably replaces a file so that it is either the old or the new one, also
-// after a power cut.
+// WriteDurably replaces a file so that it is either the old or the new one, even after a
+// power cut.
 func WriteDurably(path string, content []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -17,8 +17,8 @@ type reader struct {
 	alike   bool // its foreign letters are written out
 }
 
-// hides reports whether the character at i is to be written out. It is asked for every
-// character, in order.
+// hides reports whether the character at i must be escaped. It is called for every character,
+// in order.
 func (rd *reader) hides(i int, r rune, size int) bool {
 	hidden := rd.evaluator(i, r, size)
 	rd.prev = r
@@ -59,8 +59,8 @@ func (rd *reader) evaluator(i int, r rune, size int) bool {
 	return rd.alike && isForeign(r)
 }
 
-// isEscaped reports whether a rune is written out everywhere: what is dangerous, and what
-// is no character.
+// isEscaped reports whether a rune is escaped everywhere: what is dangerous, and what isn't a
+// character.
 func isEscaped(r rune, size int, prev rune) bool {
 	return r == utf8.RuneError && size == 1 || Dangerous(r) && !styles(r, prev)
 }
@@ -133,13 +133,13 @@ func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// readWord looks at the word that begins at i. An escape that is written out already
-// ends it, so that what comes out is read as what went in.
+// readWord looks at the word that begins at i. An escape that is written out already ends it,
+// so that output is read the same as input.
 func (rd *reader) readWord(i int) {
 	latin, foreign, others, marks := false, false, false, 0
 	end, prev := i, rd.prev
 	if n := writtenEscape(rd.s, i-1); n > 0 && prev == '\\' {
-		// The letters of an escape are no word.
+		// The letters of an escape aren't a word.
 		rd.wordEnd, rd.alike = i-1+n, false
 		return
 	}

@@ -16,7 +16,7 @@ func CutBytes(s string, most int) string {
 	return s[:most]
 }
 
-// CutMarked is Bytes with "…" behind what was cut.
+// CutMarked is CutBytes with "…" after a text that was cut.
 func CutMarked(s string, most int) string {
 	if len(s) <= most {
 		return s

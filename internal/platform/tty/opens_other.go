@@ -14,7 +14,7 @@ const TellsOpens = false
 // WatchOpens does nothing: this system doesn't report who opens a terminal.
 func WatchOpens(string) error { return nil }
 
-// OpenedAt knows of no terminal.
+// OpenedAt knows no terminal.
 func OpenedAt(string) (at time.Time, watched bool) { return time.Time{}, false }
 
 func open(tty string, flags int) (int, error) { return unix.Open(tty, flags, 0) }

@@ -123,7 +123,8 @@ const (
 	maxAsked = 4096
 	maxCalls = 1024
 	maxWords = 8 << 10
-	// maxParams is how large a request is kept whole beside what was read of it.
+	// maxParams is the size up to which a request is kept whole, in addition to what was
+	// read of it.
 	maxParams = 1 << 20
 )
 

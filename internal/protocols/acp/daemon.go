@@ -192,7 +192,7 @@ var (
 	errStuck    = errors.New("the daemon shows no sign of life")
 )
 
-// connect reaches the daemon that is there, or starts one.
+// connect connects to the running daemon, or starts one.
 func (h *FrameDaemon) connect(ctx context.Context) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", h.Socket)

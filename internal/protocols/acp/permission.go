@@ -166,8 +166,7 @@ const (
 	codeRefused   = -32001
 )
 
-// withdraw ends a request that the agent takes back. pass says that the editor
-// has to know.
+// withdraw ends a request that the agent takes back. pass says that the editor has to know.
 func (d *openRequests) withdraw(key string) (pass bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

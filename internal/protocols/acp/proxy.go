@@ -157,9 +157,9 @@ func (p *Proxy) eachFromAgent(ctx context.Context, line []byte, to *lineWriter) 
 	return false
 }
 
-// passLines passes lines on until there are no more. look sees each whole line
-// and reports whether it goes on; it may keep the line. An end without a line
-// inbox is a line, too.
+// passLines passes lines on until there are no more. look sees each whole line and reports
+// whether it goes on; it may keep the line. The rest after the last line break is a line,
+// too.
 func (p *Proxy) passLines(from io.Reader, to *lineWriter, look func(line []byte) bool) error {
 	reader := bufio.NewReaderSize(from, 64<<10)
 	limit := cmp.Or(p.MaxLine, maxLine)

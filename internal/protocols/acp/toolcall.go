@@ -174,7 +174,7 @@ func (t *toolCall) changes() map[string]string {
 	return list
 }
 
-// output returns what came of the call.
+// output returns the result of the call.
 func (t *toolCall) output() json.RawMessage {
 	if !isBlank(t.RawOutput) {
 		return t.RawOutput

@@ -19,10 +19,10 @@ type Journal interface {
 }
 
 const (
-	// maxTelemetry is how many reports cmux's list holds beside the requests: as
+	// maxTelemetry is how many reports cmux's list has in addition to the requests: as
 	// many as cmux loads.
 	maxTelemetry = 300
-	// telemetryWait is how long the journal may take; the requests do not wait for it.
+	// telemetryWait is how long the journal may take; the requests don't wait for it.
 	telemetryWait = 2 * time.Second
 )
 

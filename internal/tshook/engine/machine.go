@@ -66,8 +66,8 @@ func compilePart(part string) ([]byte, error) {
 	return code, nil
 }
 
-// Machine is one engine on one goroutine. Everything that runs JavaScript is a
-// job in its queue; jobs never wait for anything but Go's own sync calls.
+// Machine is one engine on one goroutine. Everything that runs JavaScript is a job in its
+// queue; jobs wait for nothing except Go's own sync calls.
 type Machine struct {
 	vm       *quickjs.VM
 	enter    quickjs.Value

@@ -9,9 +9,9 @@ import (
 	"modernc.org/libc"
 )
 
-// Engines use two kinds of memory beside Go's: an allocator that all of them share,
-// and one stack each. Neither returns memory to the system, so one bad turn would
-// keep many times what a daemon needs.
+// Engines use two kinds of memory in addition to Go's: an allocator that all of them share,
+// and one stack each. Neither returns memory to the system, so one bad turn would keep many
+// times what a daemon needs.
 
 // ReleaseMemory returns unused memory of engines to the system. It costs a garbage
 // collection, so it is called only after a strain.

@@ -8,9 +8,9 @@ import (
 	"github.com/hookmux/hookmux/internal/tshook"
 )
 
-// actionLog writes down what files did, on a goroutine of its own: a file must
-// not wait for a disk, and one that does the same a thousand times a second is
-// written down as one that did it a thousand times.
+// actionLog records what files did, on a goroutine of its own: a file must not wait for a
+// disk, and one that does the same thing a thousand times a second is recorded once, with the
+// count.
 type actionLog struct {
 	write   func(one tshook.HookAction, times int)
 	in      chan tshook.HookAction

@@ -69,8 +69,8 @@ func (a sender) Send(_ context.Context, m tshook.Message) (bool, error) {
 	return delivered, err
 }
 
-// models lets a file use the models of the agent it looks at, inside that agent:
-// no provider's key enters the daemon.
+// models lets a file use the models of the agent it looks at, inside that agent: no
+// provider's key enters the daemon.
 type models struct{ s *Service }
 
 var errNoPlugin = errors.New("complete: hookmux's extension does not listen in this session, " +

@@ -52,7 +52,7 @@ type loadedFile struct {
 	owners  map[string]bool       // owner → whether it lets the file only logs
 	ready   chan struct{}         // closed after the first loading, successful or not
 	tsHook  *tshook.Hook
-	// only logged says that every owner lets it only logs.
+	// logOnly is set if every owner wants the file only to log.
 	logOnly atomic.Bool
 }
 
@@ -297,7 +297,7 @@ func (t *fileTable) releaseMemory() {
 	}
 }
 
-// releaseAfter lets the events go first that made the files be loaded.
+// releaseAfter lets the events that caused files to be loaded go first.
 const releaseAfter = time.Second
 
 // tsHookOf returns the loaded hook of a file, nil while it is still loading.

@@ -16,10 +16,10 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// launchList is the files that `hookmux run --hook` loads for one launch. They
-// count for what comes from below the process that asked, which then becomes the
-// agent, and end with it. They are written down, because a daemon may end before
-// the agent does, and the next must not leave its guards out.
+// launchList has the files that `hookmux run --hook` loads for one launch. They apply to
+// what comes from below the process that asked, which then becomes the agent, and end with
+// it. They are recorded on disk, because a daemon may end before the agent does, and the next
+// must not leave its guards out.
 type launchList struct {
 	deps  services.Deps
 	ended func(*launched)
@@ -183,7 +183,7 @@ func (l *launchList) launchesAbove(agent Process, pid int) []*launched {
 	return out
 }
 
-// Process names a process for ever.
+// Process identifies a process forever.
 type Process struct {
 	PID   int
 	Start uint64

@@ -47,7 +47,7 @@ type Message struct {
 	Turn bool
 }
 
-// Attachment is a file beside a message.
+// Attachment is a file attached to a message.
 type Attachment struct {
 	Type     string `json:"type"` // image, document
 	Name     string `json:"fileName,omitempty"`

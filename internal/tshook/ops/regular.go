@@ -13,7 +13,7 @@ import (
 // itself, reads a file. Opening a pipe waits for another program at its other end, and a
 // device may never end: an engine that is blocked answers no session.
 
-// deviceAnswers is how long something that is no file may take to answer.
+// deviceAnswers is how long something that isn't a file may take to answer.
 const deviceAnswers = time.Second
 
 // openAny opens a file without blocking, as hooks ask for it.

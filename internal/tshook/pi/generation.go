@@ -16,8 +16,8 @@ var (
 	oldMembers   = lazyregexp.New(`\bctx\s*\.\s*exec\s*\(|\bpi\s*\.\s*send\s*\(`)
 )
 
-// GenerationOf says for which of pi's interfaces a text was written. Types are
-// gone when it runs, so it is read off the imports and the members used.
+// GenerationOf returns for which of pi's interfaces a text was written. Types are gone when
+// it runs, so it goes by the imports and the members used.
 func GenerationOf(text string) Generation {
 	switch {
 	case importsOwn.MatchString(text):

@@ -157,8 +157,8 @@ func (l *channelQueue) waiting() (n int) {
 	return n
 }
 
-// next takes the job that has waited longest. From then on, a notice that is to be shown
-// may be on the screen, so that what withdraws it meanwhile is queued.
+// next takes the job that has waited longest. From then on, a notice that is to be shown may
+// be on the screen, so what withdraws it in the meantime is queued.
 func (l *channelQueue) next() (j job, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

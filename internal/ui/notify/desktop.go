@@ -145,7 +145,7 @@ func (d *desktop) show(ctx context.Context, n *Notice) error {
 	}
 	hints := map[string]dbus.Variant{
 		"urgency": dbus.MakeVariant(byte(1)), "desktop-entry": dbus.MakeVariant("hookmux"),
-		// What a daemon left that was killed is replaced, too, by servers that know this.
+		// What a killed daemon left is replaced, too, by servers that know this.
 		"x-dunst-stack-tag": dbus.MakeVariant("hookmux " + n.ID),
 	}
 	stays := int32(0) // until it is answered

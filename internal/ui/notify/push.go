@@ -13,8 +13,8 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
-// pushChannel runs the user's command of the setting notify.command. It reads a request as
-// it always did, and what is no request as the webhook gets it.
+// pushChannel runs the user's command of the setting notify.command. It gets a request as it
+// always did, and what isn't a request as the webhook does.
 type pushChannel struct {
 	command   func() string
 	processes handler.Processes

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// The kinds of notices that are no requests.
+// The kinds of notices that aren't requests.
 const (
 	kindBudget   = "budget"
 	kindFinished = "finished"

@@ -198,8 +198,8 @@ func (s *Service) DeviceElsewhere(device wire.WebDevice) {
 	}
 }
 
-// BudgetReached notifies that a budget warns, or is used up so far that it blocks calls.
-// It returns false in quiet hours: it's to be called again.
+// BudgetReached notifies you that a budget warns, or is used up so far that it blocks calls.
+// It returns false in quiet hours: call it again later.
 func (s *Service) BudgetReached(id string, blocks bool, words string) bool {
 	r := s.readRules()
 	if !r.on || !slices.Contains(r.kinds(""), kindBudget) {

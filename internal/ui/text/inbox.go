@@ -238,6 +238,6 @@ func OptionWords(item *wire.InboxRequest) string {
 	return strings.Join(words, " ")
 }
 
-// About returns one line that says what a request is about; it may be cut, because
-// it is no place to decide.
+// About returns one line that says what a request is about; it may be cut, because you don't
+// decide by it.
 func (s Style) About(item *wire.InboxRequest) string { return termsafe.Line(item.About(), 100) }

@@ -38,7 +38,7 @@ func (s Style) green(t string) string  { return s.paint("32", t) }
 func (s Style) yellow(t string) string { return s.paint("33", t) }
 func (s Style) cyan(t string) string   { return s.paint("36", t) }
 
-// Entry returns one event on one line, with what came of it.
+// Entry returns one event on one line, with its outcome.
 func (s Style) Entry(entry *wire.Entry) string {
 	var ev event.Event
 	if err := json.Unmarshal(entry.Event, &ev); err != nil {
@@ -127,7 +127,8 @@ func (s Style) sessionID(id string) string {
 	return termsafe.Line(wire.ShortID(id), 24)
 }
 
-// labelWidth returns how much of a label fits on a line beside other columns; 0 without a terminal: all of it.
+// labelWidth returns how much of a label fits on a line next to other columns; 0 without a
+// terminal: all of it.
 func (s Style) labelWidth(others int) int {
 	if s.Width == 0 {
 		return 0
@@ -234,8 +235,8 @@ func hookOrGuard(id string) string {
 	return "hook " + termsafe.Line(id, 40)
 }
 
-// Outcome returns what came of an event: appended to its line, or as a line of its
-// own that says which event is meant.
+// Outcome returns the outcome of an event: appended to its line, or as a line of its own that
+// says which event is meant.
 func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 	var d event.Decision
 	var parts []string

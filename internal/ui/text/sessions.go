@@ -316,8 +316,7 @@ func (t *sessionTable) writeTo(w io.Writer, s Style) {
 	}
 }
 
-// plain returns a cell without our own colours.
-// VisibleWidth is how many columns a line takes on a terminal, without its colours.
+// VisibleWidth returns how many columns a line takes on a terminal, without its colours.
 func VisibleWidth(line string) int { return termsafe.Width(plain(line)) }
 
 func plain(cell string) string {

@@ -96,7 +96,7 @@ func NewHookedAgent(name string, hooked bool, running int, wrong string) HookedA
 
 const statusLabel = 9
 
-// statusRow writes a label with a text that wraps beside it.
+// statusRow writes a label with a text that wraps next to it.
 func (s Style) statusRow(w io.Writer, label, text string) {
 	fmt.Fprintln(w, s.bold(pad(label, statusLabel))+Wrap(text, s.Width, statusLabel))
 }

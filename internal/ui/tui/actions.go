@@ -60,7 +60,7 @@ func goAway(m *Model) tea.Cmd {
 	})
 }
 
-// comeBack says what happened meanwhile.
+// comeBack says what happened in the meantime.
 func comeBack(m *Model) tea.Cmd {
 	var digest *client.Digest
 	cmd := m.decide(func(ctx context.Context, _ string) (string, error) {
@@ -151,7 +151,7 @@ func allowOnce(m *Model) tea.Cmd {
 	return nil
 }
 
-// liftBudget lets the budget that stopped a session stop nothing once.
+// liftBudget makes the budget that stopped a session stop nothing once.
 func liftBudget(m *Model, id string) tea.Cmd {
 	m.openConfirm("G", "lift it once", confirmText{
 		title:    "Lift the budget",

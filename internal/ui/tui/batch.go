@@ -14,8 +14,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// batch is several requests that are approved together: each in full, one below the
-// other, as they were when the batch was opened. What comes later is no part of it.
+// batch is several requests that are approved together: each in full, one below the other, as
+// they were when the batch was opened. What comes later isn't part of it.
 type batch struct {
 	items  []*wire.InboxRequest
 	heads  []string // who asks
@@ -108,7 +108,7 @@ func (b *batch) countText() string {
 	return fmt.Sprintf("these %d", len(b.items))
 }
 
-// leftText says how many requests stay behind.
+// leftText says how many requests aren't part of the batch.
 func (b *batch) leftText() string {
 	if b.left == 1 {
 		return "1 other is left for you."

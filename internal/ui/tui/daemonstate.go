@@ -53,7 +53,7 @@ func (h *daemonState) nameProblem() (isOver bool) {
 	return before != "" && h.problem == ""
 }
 
-// saysNothingNew reports whether a message is only the daemon's word that it is as it was.
+// saysNothingNew reports whether a message only says that the daemon is as it was.
 func (h *daemonState) saysNothingNew(msg tea.Msg) bool {
 	said, ok := msg.(daemonMsg)
 	if !ok || len(said) != 1 || h.info == nil || h.silent {

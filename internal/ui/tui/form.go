@@ -176,8 +176,8 @@ func enterForm(m *Model) tea.Cmd {
 	return sendForm(m)
 }
 
-// formTooNew says why a key doesn't send the form yet: it may have been meant for what
-// was there before.
+// formTooNew says why a key doesn't send the form yet: it may have been meant for what was
+// there before.
 func (m *Model) formTooNew() string {
 	switch {
 	case m.keyAt.Sub(m.form.since) < settleTime:

@@ -173,8 +173,8 @@ func (s *step) draw(width, most int) []string {
 // resultIndent is the width of a step's time.
 const resultIndent = "           "
 
-// setResult keeps the beginning of what came of a call: the change of a file, or what a
-// command printed.
+// setResult keeps the beginning of a call's result: the change of a file, or what a command
+// printed.
 func (s *step) setResult(ev *event.Event) {
 	whole := agent.Builtin().Decode(agent.Input{Agent: ev.Agent, Event: ev.Native, Payload: ev.Raw, Cwd: ev.Cwd})
 	tool := whole.Tool
@@ -265,7 +265,7 @@ func readTimeline(ctx context.Context, daemon Daemon, session string) (timeline,
 	return t, err
 }
 
-// add adds one event with what came of it.
+// add adds one event with its outcome.
 func (t *timeline) add(entry *client.Entry) {
 	var ev event.Event
 	if json.Unmarshal(entry.Event, &ev) != nil {

@@ -14,7 +14,7 @@ type areas struct {
 	side                bool // they are beside each other; the details and what's beside them have frames
 }
 
-// The widths from which the details are beside the list, and what else is known beside
+// The widths from which the details are next to the list, and what else is known next to
 // them.
 const (
 	sideBySide  = 100
@@ -95,7 +95,7 @@ func (m *Model) detailBelow(top, height int) area {
 // hasAir reports whether there is room for an empty column at both edges.
 func (m *Model) hasAir() bool { return m.width >= 60 && !m.opts.Sidebar }
 
-// panels returns the list and the insides of the frames beside it.
+// panels returns the list and the insides of the frames next to it.
 func (m *Model) panels(top, height int) areas {
 	list, aside := min(max(m.width*35/100, 35), 46), 0
 	if m.width >= threeColumn {
@@ -124,8 +124,8 @@ type room struct {
 	framed bool
 }
 
-// widestPopup is how wide a popup gets with its frame. A narrower screen it fills, so that
-// no letters are left beside it.
+// widestPopup is how wide a popup gets with its frame. It fills a narrower screen, so that no
+// letters are left next to it.
 const widestPopup = 100
 
 // lowRoom returns the inside of a popup below the selected request: over its last steps, else at

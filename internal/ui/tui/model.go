@@ -397,7 +397,7 @@ func (m *Model) handleDaemon(msg tea.Msg) {
 	}
 }
 
-// followProblem says what is wrong with the daemon, and takes back that it is silent.
+// followProblem says what is wrong with the daemon, and clears that it is silent.
 func (m *Model) followProblem() {
 	if m.nameProblem() && m.status == silentText {
 		m.status = "" // it answers again

@@ -190,8 +190,8 @@ func inkCode(c color.RGBA) string {
 	return "2;" + strconv.Itoa(int(c.R)) + ";" + strconv.Itoa(int(c.G)) + ";" + strconv.Itoa(int(c.B))
 }
 
-// backgroundOf reads what some terminals say of themselves in the environment (COLORFGBG):
-// "15;0" is white on black.
+// backgroundOf reads what some terminals report about themselves in the environment
+// (COLORFGBG): "15;0" is white on black.
 func backgroundOf(value string) color.Color {
 	n, err := strconv.Atoi(value[strings.LastIndexByte(value, ';')+1:])
 	switch {

@@ -159,7 +159,7 @@ func (m *Model) noteShown() {
 	if m.shown.appeared.IsZero() && place.height > 0 {
 		m.shown.appeared = now
 	}
-	// What is above the text is no part of it.
+	// What is above the text isn't part of it.
 	page := m.page(place.width)
 	m.scroll = min(m.scroll, max(0, page.length()-place.height))
 	first := m.scroll - len(page.head)

@@ -40,7 +40,7 @@ const (
 	chosenCode, addedCode, goneCode = 100, 42, 41
 )
 
-// onChosen puts the selected row's background behind a line.
+// onChosen draws a line on the selected row's background.
 func onChosen(line string, width int) string {
 	const begin, end = "\x1b[100m", "\x1b[m"
 	return begin + strings.ReplaceAll(padRight(line, width), end, end+begin) + end

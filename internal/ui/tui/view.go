@@ -301,7 +301,7 @@ func (f frame) detailLines(place area) []string {
 	return f.page(place.width).visible(f.scroll, place.height)
 }
 
-// panelLines returns the list and the panels beside it.
+// panelLines returns the list and the panels next to it.
 func (f frame) panelLines(place areas, list, detail []string) []string {
 	width := place.detail.width + 4
 	title, note := f.detailTitle(width - 2)

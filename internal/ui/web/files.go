@@ -83,8 +83,8 @@ var document = sync.OnceValue(func() (d struct{ html, scripts, style string }) {
 	return d
 })
 
-// pageFor is the page of one run of the server. It says what [server.helloHandler] does: a
-// phone on a slow network needn't ask for that, too.
+// pageFor returns the page of one run of the server. It includes what [server.helloHandler]
+// returns: a phone on a slow network needn't ask for that, too.
 func pageFor(instance string) served {
 	return newServed(contentTypes[".html"], []byte(strings.Replace(document().html, `data-instance=""`, `data-instance="`+instance+`"`, 1)))
 }

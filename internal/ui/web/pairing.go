@@ -182,7 +182,7 @@ func (s *Service) waitMethod(ctx context.Context, params json.RawMessage, _ proc
 	}
 }
 
-// confirmMethod lets a device in. Authority asked you for a code before this runs.
+// confirmMethod lets a device in. You were asked for a code before this runs.
 func (s *Service) confirmMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.WebConfirmParams
 	if bad := services.ReadParams(params, &p); bad != nil {

@@ -48,7 +48,7 @@ type Daemon interface {
 	FollowSessions(ctx context.Context, each func(line []byte) bool)
 	// ResumeInTmux resumes a session in a tmux pane of this machine and says where.
 	ResumeInTmux(ctx context.Context, record *wire.ResumeRecord) (where string, err error)
-	// RecordDevice writes down what happened to a device.
+	// RecordDevice records what happened to a device.
 	RecordDevice(what string, device wire.WebDevice)
 	// WarnElsewhere warns you that a device is used from somewhere new.
 	WarnElsewhere(device wire.WebDevice)
@@ -230,7 +230,7 @@ func (s *Service) statusLocked() wire.WebStatus {
 	return status
 }
 
-// record writes down what happened to a device.
+// record records what happened to a device.
 func (s *Service) record(what string, one device) {
 	s.Log.Info("device", "what", what, "id", one.ID, "name", one.Name, "address", one.Address)
 	s.Daemon.RecordDevice(what, one.Info(0))

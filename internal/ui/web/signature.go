@@ -57,7 +57,7 @@ func authorizationWords(r *http.Request) []string {
 	return make([]string, 5)
 }
 
-// isNamed reports whether a request says that it's of a device that's paired.
+// isNamed reports whether a request names a paired device.
 func (v *server) isNamed(r *http.Request) bool {
 	_, ok := v.service.browser(authorizationWords(r)[1])
 	return ok
@@ -90,8 +90,8 @@ func (v *server) authenticate(r *http.Request, body []byte, now time.Time) (devi
 	return d, nil
 }
 
-// signed lets only requests of paired devices through; with scope answer only those that
-// may answer.
+// signed only lets requests of paired devices through; with scope answer only those that may
+// answer.
 func (v *server) signed(scope string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !v.isNamed(r) {

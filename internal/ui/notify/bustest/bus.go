@@ -28,7 +28,7 @@ const (
 	name = "org.freedesktop.Notifications"
 )
 
-// Bubble is a notification as it was asked for.
+// Bubble is a notification as it was requested.
 type Bubble struct {
 	ID       uint32
 	Replaces uint32
