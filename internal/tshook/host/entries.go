@@ -46,7 +46,7 @@ func (s *Service) Entries(settings *config.Settings, trusted [2]*trust.TrustedCo
 	return entries
 }
 
-// withLogOnly marks the files that only logs.
+// withLogOnly marks the files that only log.
 func (s *Service) withLogOnly(settings *config.Settings, list []wantedFile) []wantedFile {
 	for i := range list {
 		list[i].log = s.onlyLogs(settings, list[i].trusted, list[i].path)
@@ -54,7 +54,7 @@ func (s *Service) withLogOnly(settings *config.Settings, list []wantedFile) []wa
 	return list
 }
 
-// only logs reports whether the settings let a file only logs.
+// onlyLogs reports whether the settings let a file only log.
 func (s *Service) onlyLogs(settings *config.Settings, trusted *trust.TrustedContent, path string) bool {
 	return sources.OnlyLogsTSHook(s.deps.Dirs, settings, trusted.Shown(path))
 }

@@ -49,7 +49,7 @@ type loadedFile struct {
 	scope   string
 	trusted *trust.TrustedContent // of a trusted copy
 	ofUser  bool                  // one of the user's settings
-	owners  map[string]bool       // owner → whether it lets the file only logs
+	owners  map[string]bool       // owner → whether it wants the file only to log
 	ready   chan struct{}         // closed after the first loading, successful or not
 	tsHook  *tshook.Hook
 	// logOnly is set if every owner wants the file only to log.

@@ -20,9 +20,9 @@ import (
 // plugin first asks which of them are listened to and sends only those. They don't pass the
 // pipeline of other events: nothing is stored, and no status follows from them.
 
-// Listeners returns those of entries that are files and listen to an inner event, one
-// for each file, in order. Files that only logs are left out: an agent waits
-// for its inner events, and is offered nothing by them.
+// Listeners returns those of entries that are files and listen to an inner event, one for
+// each file, in order. Files that only log are left out: an agent waits for its inner events,
+// and they offer it nothing.
 func (s *Service) Listeners(ev *event.Event, entries []*hook.Entry) []*hook.Entry {
 	var list []*hook.Entry
 	known := map[*loadedFile]bool{}
