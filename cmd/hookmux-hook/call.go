@@ -221,9 +221,8 @@ func (c *call) connectUser(d paths.Dirs, until time.Time) (conn, error) {
 	return conn, nil
 }
 
-// bringUp deals with a daemon that can't be reached. An observing event is left
-// in the spool for the daemon that is being started; a deciding one waits for
-// that daemon for a while.
+// bringUp handles a daemon that can't be reached. An observing event is left in the spool for
+// the daemon that is being started; a deciding one waits for that daemon for a while.
 func (c *call) bringUp(why error) (conn, error) {
 	dirs, err := paths.Find(c.getenv)
 	if err != nil {

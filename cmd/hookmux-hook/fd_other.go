@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// On systems without what hookmux needs the client still reads its input and
-// answers neutrally, so that a shared config file does no harm there.
+// On systems that lack what hookmux needs the client still reads its input and answers
+// neutrally, so that a shared config file does no harm there.
 
 type fd int
 

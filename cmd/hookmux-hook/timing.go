@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// timing is the one absolute deadline of a call, seen from its stations. Each
-// must have let go before the next one out: daemon, call, process, agent.
+// timing is the one absolute deadline of a call, at each stage. Each stage must finish before
+// the next outer one: daemon, call, process, agent.
 type timing struct {
 	answerBy time.Time // when the daemon must have answered; zero: unknown
 	giveUp   time.Time // when the call stops waiting for it

@@ -33,8 +33,8 @@ func Shows(args []string) bool {
 	return slices.Contains(shows[args[0]], second)
 }
 
-// GivenVariable names the descriptors that hookmux-start hands on: the folder, and for a daemon its
-// socket and the connection to the keeper.
+// GivenVariable names the descriptors that hookmux-start passes on: the folder, and for a
+// daemon its socket and the connection to the keeper.
 const GivenVariable = "HOOKMUX_GIVEN"
 
 // The exit codes of hookmux-start.

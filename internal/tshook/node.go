@@ -20,11 +20,10 @@ import (
 	"github.com/hookmux/hookmux/internal/tshook/pi"
 )
 
-// sidecar is the Node process of one file whose first comment says `runtime: node`.
-// It speaks the engine's protocol in lines: jobs on stdin, questions and answers on
-// file descriptor 3, so that stdout stays free for what the file prints. Node
-// accesses files and processes directly, so the record shows only that it was
-// started.
+// sidecar is the Node process of one file whose first comment says `runtime: node`. It uses
+// the engine's protocol in lines: jobs on stdin, questions and answers on file descriptor 3, so
+// that stdout stays free for what the file prints. Node accesses files and processes directly,
+// so the record shows only that it was started.
 type sidecar struct {
 	ops   *ops.Operations
 	owner *fileOwner

@@ -14,8 +14,8 @@ import (
 	"github.com/hookmux/hookmux/internal/tshook/pi"
 )
 
-// fileOwner connects one loading of a file with the daemon: operations of the engine
-// are done in the name of its hook and of the event that is being handled.
+// fileOwner connects one loading of a file with the daemon: operations of the engine are done
+// on behalf of its hook and of the event that is being handled.
 type fileOwner struct {
 	m      *Hook
 	g      *loadedCode

@@ -9,11 +9,10 @@ import (
 	"github.com/hookmux/hookmux/internal/tshook/pi"
 )
 
-// Most events are one tool call in an embedded engine. It is sent in a shorter form
-// than other events, in three lines: the context, which seldom changes within a
-// session and is then neither encoded nor parsed again; the agent's native form,
-// which few hooks read; and the call, [tool, id, input]. No line contains a line
-// end.
+// Most events are one tool call in an embedded engine. It is sent in a shorter form than other
+// events, in three lines: the context, which rarely changes within a session and is then
+// neither encoded nor parsed again; the agent's native form, which few hooks read; and the
+// call, [tool, id, input]. No line contains a line end.
 
 // canUseShortForm reports whether events may travel in the short form.
 func canUseShortForm(g *loadedCode, s *subject, events []presentedEvent) bool {

@@ -11,8 +11,8 @@ var types string
 // Types returns the types for editors: the text of hookmux.d.ts.
 func Types() string { return types }
 
-// editorConfig makes an editor know the types without any npm package. Some of what
-// pi's packages export has no types here, so that a value without a type is allowed.
+// editorConfig makes an editor know the types without any npm package. Some exports of pi's
+// packages have no types here, so a value without a type is allowed.
 const editorConfig = `{
   // For editors only: hookmux needs no build.
   "compilerOptions": {

@@ -55,8 +55,8 @@ func evaluateCaller(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, m
 	return evaluator, v, cmdutil.FailWith(cmdutil.ExitDenied, v.Reason())
 }
 
-// askHere asks for the code without a daemon: what takes hookmux out of agents
-// must work when none can be started.
+// askHere asks for the code without a daemon: removing hookmux from agents must work even if
+// no daemon can be started.
 func askHere(ctx context.Context, app *cmdutil.App, evaluator *authority.Evaluator, peer proc.Cred,
 	method string) authority.Verdict {
 	keeper := &terminal.Keeper{Evaluator: evaluator, Asker: app.Asker}

@@ -167,8 +167,8 @@ func daemonProblems(ctx context.Context, app *cmdutil.App) []client.Problem {
 	return UnacceptedProblems(ctx, app)
 }
 
-// UnacceptedProblems says which settings wait to be accepted: as the daemon says
-// it, or without one as the files say it.
+// UnacceptedProblems returns which settings wait to be accepted: according to the daemon, or
+// without one, according to the files.
 func UnacceptedProblems(ctx context.Context, app *cmdutil.App) []client.Problem {
 	dirs, err := app.Dirs()
 	if err != nil || app.LiveSettings {

@@ -111,7 +111,7 @@ func WithoutHooks(problems []client.Problem, states []HookState) []client.Proble
 }
 
 // WatchRemoved returns a function that lists hooks removed by something other than hookmux,
-// as problems. It is for one goroutine.
+// as problems. It must be called from a single goroutine.
 func WatchRemoved(dirs paths.Dirs, getenv func(string) string) func(*agent.Catalogue) []client.Problem {
 	watch := install.RemovalWatch{Host: &install.Host{Dirs: dirs, Project: dirs.Home, Getenv: getenv, Version: version.String}}
 	return func(c *agent.Catalogue) []client.Problem {
@@ -160,8 +160,8 @@ func beyondProof(a *agent.Agent, version string) string {
 	return ""
 }
 
-// askItself returns the command that asks an agent of this machine whether what is known
-// holds; empty for one that cannot be asked.
+// askItself returns the command that tests on this machine whether what is known about an
+// agent holds; empty for one that can't be tested.
 func askItself(name string) string {
 	if !recordings.Has(name) {
 		return ""

@@ -33,9 +33,8 @@ func openSessions(a *agent.Agent) []int {
 	return sessionsAmong(a, list)
 }
 
-// sessionsAmong returns the processes that run a session of an agent: the outermost
-// ones, because agents start themselves again for parts of their work, and no
-// daemons or updaters.
+// sessionsAmong returns the processes that run a session of an agent: the outermost ones,
+// because agents start themselves again for parts of their work, without daemons or updaters.
 func sessionsAmong(a *agent.Agent, list []ownProcess) []int {
 	is := map[int]bool{}
 	for _, p := range list {

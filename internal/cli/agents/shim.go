@@ -10,8 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// RefreshShim keeps the path in agents' configs leading to this hookmux after
-// an upgrade moved it. What goes wrong here is the doctor's business.
+// RefreshShim keeps the path in agents' configs pointing to this hookmux after an upgrade
+// moved it. If that fails, `hookmux doctor` reports it.
 func RefreshShim(app *cmdutil.App) {
 	dirs, err := app.Dirs()
 	if err != nil {

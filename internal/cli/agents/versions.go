@@ -23,8 +23,8 @@ type askedProgram struct {
 	Version string    `json:"version"`
 }
 
-// installedVersions returns the versions of agents' programs on PATH, by the agents'
-// names. Programs that are as they were are not asked again.
+// installedVersions returns the versions of agents' programs on PATH, by the agents' names.
+// Unchanged programs aren't asked again.
 func installedVersions(app *cmdutil.App, agents []*agent.Agent) map[string]string {
 	file := ""
 	known := map[string]askedProgram{}

@@ -98,7 +98,8 @@ func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func
 	return nil, cmdutil.FailWith(cmdutil.ExitFailed, "no requests are waiting")
 }
 
-// notARequest says what a name is that no request has: a word for all of them, or a session that waits for nothing.
+// notARequest explains a name that no request has: a word for all of them, or a session that
+// waits for nothing.
 func notARequest(ctx context.Context, c *client.Client, name string, waiting int, unknown error) error {
 	if slices.Contains([]string{"all", "everything", "*"}, strings.ToLower(name)) {
 		return cmdutil.UsageError("there's no request %q; answer one request at a time, or several in the live view: `hookmux`", name)
@@ -130,8 +131,8 @@ func sessionTitles(ctx context.Context, c *client.Client) map[string]string {
 	return titles
 }
 
-// nameFits reports whether name means a request: part of its title, the beginning of its session's ID, or part of what it
-// asks. Less than three characters are in too much.
+// nameFits reports whether name means a request: part of its title, the beginning of its
+// session's ID, or part of what it asks. Fewer than three characters would fit too many.
 func nameFits(item *client.Request, title, name string) bool {
 	name = strings.ToLower(name)
 	if name != "" && len(name) < 3 {

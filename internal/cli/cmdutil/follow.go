@@ -12,9 +12,8 @@ import (
 // ErrEnough ends following: there is as much as was asked for.
 var ErrEnough = errors.New("enough")
 
-// FollowStream runs a stream, and again whenever the daemon went (upgraded, stopped or
-// died; the next event starts one), until ctx ends, there is enough, or the daemon
-// says no.
+// FollowStream runs a stream, and again whenever the daemon is gone (upgraded, stopped or
+// died; the next event starts one), until ctx ends, there is enough, or the daemon says no.
 func FollowStream(ctx context.Context, stream func() error) error {
 	for {
 		err := stream()

@@ -243,8 +243,8 @@ func ReadSettings(app *cmdutil.App, cmd *cobra.Command) ([]wire.Setting, error) 
 // originUnknown is the origin of a setting that only the daemon knows.
 const originUnknown = "unknown"
 
-// settingsFromFiles reads the files of the system, the user and this project. A
-// project is taken as not trusted: it can only be stricter then.
+// settingsFromFiles reads the files of the system, the user and this project. A project is
+// treated as untrusted: it can only be stricter then.
 func settingsFromFiles(app *cmdutil.App) ([]wire.Setting, error) {
 	dirs, err := app.Dirs()
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// What lives long in a daemon is small; what passes through is garbage at once.
-// Collecting it less often saves a fifth of the cpu of an event, but waiting
-// for three times what lives would let a daemon with many sessions grow for
-// nothing: so the garbage that may lie about is the same at any size.
+// What lives long in a daemon is small; what passes through becomes garbage at once.
+// Collecting it less often saves a fifth of the cpu of an event, but waiting for three times
+// the live heap would let a daemon with many sessions grow for nothing: so the amount of
+// garbage that is allowed is the same at any size.
 const (
 	garbage     = 14 << 20
 	mostPercent = 300

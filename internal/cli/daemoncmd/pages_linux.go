@@ -57,8 +57,8 @@ func releaseProgram() {
 // mapping is a range of addresses.
 type mapping struct{ start, end uintptr }
 
-// unchangedMappings returns the mappings of files in a smaps that can't be written to and
-// in which nothing was ever changed: the file has every byte of them.
+// unchangedMappings returns the mappings of files in a smaps that can't be written to and in
+// which nothing was ever changed: the file has all of their bytes.
 func unchangedMappings(smaps io.Reader) (list []mapping) {
 	var (
 		current  mapping

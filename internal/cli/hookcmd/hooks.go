@@ -30,8 +30,8 @@ func HookVerbs() []string {
 	return list
 }
 
-// HooksCommand speaks agent-mux's grammar, hooks <agent> <verb>, which isn't cobra's: the agent comes before the verb.
-// The verbs without an agent are commands of their own.
+// HooksCommand uses agent-mux's grammar, hooks <agent> <verb>, which isn't cobra's: the agent
+// comes before the verb. The verbs without an agent are commands of their own.
 func HooksCommand(app *cmdutil.App) *cobra.Command {
 	f := &hookFlags{}
 	cmd := &cobra.Command{

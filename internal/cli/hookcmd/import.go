@@ -20,8 +20,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// hooksImport takes hooks over from agent-mux's file or from Claude Code's
-// settings. Importing again updates what was imported before.
+// hooksImport imports hooks from agent-mux's file or from Claude Code's settings. Importing
+// again updates what was imported before.
 func hooksImport(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, args []string) error {
 	if len(args) > 1 {
 		return cmdutil.UsageError("import from one place at a time: `hookmux hooks import %s`", args[0])

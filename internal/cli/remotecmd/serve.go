@@ -118,8 +118,8 @@ func idOf(request *wire.Request) json.RawMessage {
 	return request.ID
 }
 
-// pass asks the daemon one thing, and passes on what it says. When the daemon ends a
-// stream, the link ends with it: the other machine comes back.
+// pass asks the daemon one thing, and passes on its answer. When the daemon ends a stream,
+// the link ends with it: the other machine connects again.
 func (s *serving) pass(ctx context.Context, line []byte, stream bool) {
 	release := sync.OnceFunc(func() { <-s.room })
 	defer release()

@@ -202,8 +202,8 @@ func heardKinds(o *replay.Options) []string {
 	return list
 }
 
-// storedCalls reads the journal, or with a host the fleet's, through the daemon, which
-// knows what the caller may read. Entries are handed on as they came: there may be very many.
+// storedCalls reads the journal, or with a host the fleet's, through the daemon, which knows
+// what the caller may read. Entries are passed on as they come: there may be very many.
 func storedCalls(ctx context.Context, c *client.Client, host string, filter wire.Filter) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		page := wire.QueryParams{Filter: filter, Limit: wire.MaxQueryPage}

@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/version"
 )
 
-// This file has the verbs that touch agents' programs and files: starting, resuming,
+// This file has the verbs that deal with agents' programs and files: starting, resuming,
 // installing, examining and verifying them.
 
 // RunCommand is `hookmux run`.

@@ -70,7 +70,7 @@ func prepare(ctx context.Context, app *cmdutil.App, w *Work) (args []string, fol
 	return append(append([]string{}, w.Args...), first...), folder, notes, nil
 }
 
-// moveThere prepares work in this terminal: this process goes to its folder, and the
+// moveThere prepares work in this terminal: this process changes to its folder, and the
 // agent's arguments are returned.
 func moveThere(ctx context.Context, app *cmdutil.App, w *Work) ([]string, error) {
 	args, folder, notes, err := prepare(ctx, app, w)

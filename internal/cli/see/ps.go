@@ -149,8 +149,8 @@ func emptyListMessage(params wanted) string {
 	return "no sessions; start an agent, or run `hookmux setup` if yours aren't hooked"
 }
 
-// leaveOnKey calls leave when you press q, Esc or Ctrl-C: in a popup that's the way
-// out. The result puts the terminal back.
+// leaveOnKey calls leave when you press q, Esc or Ctrl-C: in a popup that's how to leave. The
+// function it returns restores the terminal.
 func leaveOnKey(app *cmdutil.App, leave func()) func() {
 	in, ok := app.Stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {

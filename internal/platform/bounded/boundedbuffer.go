@@ -4,8 +4,8 @@ import "sync"
 
 // This file keeps the beginning of what a program prints.
 
-// Buffer keeps the first bytes that are written to it and drops the rest. It embeds no
-// [bytes.Buffer]: io.Copy would use the ReadFrom of that one and never call Write.
+// Buffer keeps the first bytes that are written to it and drops the rest. It doesn't embed a
+// [bytes.Buffer]: io.Copy would use its ReadFrom and never call Write.
 type Buffer struct {
 	most int
 

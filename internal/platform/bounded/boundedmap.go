@@ -2,8 +2,8 @@ package bounded
 
 import "iter"
 
-// This file is a map that keeps a limited number of entries: what was put in first goes
-// first. It is for what a daemon remembers while it runs.
+// This file is a map that keeps a limited number of entries: first in, first out. It is for
+// what a daemon remembers while it runs.
 
 // Map holds at most as many entries as the limit passed to [Map.Put]. The zero value is an
 // empty map. It isn't safe for concurrent use.

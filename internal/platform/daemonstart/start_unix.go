@@ -52,7 +52,7 @@ func Start(d paths.Dirs, daemonProgram string, opt Options) (Outcome, error) {
 	if opt.Env == nil {
 		opt.Env = os.Environ()
 	}
-	// From here on only a clean stop makes it no death. On a full disk a death
+	// From here on, anything but a clean stop is a death. On a full disk a death
 	// goes unnoticed, which is better than no daemon.
 	_ = writeSmall(d.AliveFile(), []byte(startingMark+"\n"))
 	if err := spawn(d, daemonProgram, opt.Env, lock); err != nil {
@@ -180,9 +180,9 @@ type DaemonLock struct {
 	earlier *os.File // keeps out daemons of builds before the first release; nil if it can't
 }
 
-// AcquireLock makes the calling process the daemon, or says ErrRunning. It keeps
-// retrying for a moment, because a starter that looks whether a daemon lives
-// holds the lock for an instant.
+// AcquireLock makes the calling process the daemon, or returns ErrRunning. It keeps retrying
+// for a moment, because a starter that checks whether a daemon lives holds the lock for an
+// instant.
 func AcquireLock(d paths.Dirs) (*DaemonLock, error) {
 	if err := d.MakeRuntime(); err != nil {
 		return nil, err
@@ -234,8 +234,8 @@ func sameFile(fd int, path string) bool {
 	return syscall.Fstat(fd, &a) == nil && syscall.Stat(path, &b) == nil && a.Dev == b.Dev && a.Ino == b.Ino
 }
 
-// Stop returns the clean end: it takes the mark away, then the lock, in this
-// order, so that no starter sees a mark without a daemon.
+// Stop is the clean end: it removes the mark, then releases the lock, in this order, so that
+// no starter sees a mark without a daemon.
 func (l *DaemonLock) Stop() error {
 	if l.earlier != nil { // first: the next daemon would take this one for an earlier one
 		if !l.Lost() {

@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// systemDaemon asks the keeper which process is this user's daemon; 0 for none. The question and the
-// answer are those of package keeper, which the hook client needn't link.
+// systemDaemon asks the keeper which process is this user's daemon; 0 if there is none. The
+// question and the answer are those of package keeper, which the hook client needn't link.
 func systemDaemon() int {
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

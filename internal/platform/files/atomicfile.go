@@ -24,9 +24,9 @@ func WriteVia(pattern, path string, content []byte) error {
 	return replaceFile(path, pattern, content, false)
 }
 
-// WriteSynced is Write for what must survive a power cut: the content is on
-// disk before the file gets its name. SyncDir does the same for the name; not
-// every file system can, so the caller says whether that is a failure.
+// WriteSynced is Write for what must survive a power cut: the content is on disk before the
+// file gets its name. SyncDir does the same for the name; not every file system can, so the
+// caller decides whether that is a failure.
 func WriteSynced(path string, content []byte) error {
 	return replaceFile(path, tempPattern, content, true)
 }

@@ -16,10 +16,10 @@ type Misfit struct {
 // maxEntries limits how much of a folder is looked at.
 const maxEntries = 10_000
 
-// SweepFolder sets aside what in a folder, and in the folders in it, is neither
-// a regular file nor a folder: pipes, sockets, devices and links that do not
-// lead to a folder. Programs that open files without this package's care
-// (databases, logs that are appended to) are safe from them afterwards.
+// SweepFolder sets aside what in a folder, and in the folders in it, is neither a regular file
+// nor a folder: pipes, sockets, devices and links that don't lead to a folder. After that,
+// programs that open files without this package's care (databases, logs that are appended to)
+// are safe from them.
 func SweepFolder(dir string) []Misfit { return sweepFolder(dir, 1) }
 
 func sweepFolder(dir string, deeper int) []Misfit {

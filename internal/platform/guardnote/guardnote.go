@@ -105,8 +105,8 @@ func readKey(state string) []byte {
 
 func sealOf(key []byte, body string) string { return paths.PlainMAC(key, name+"\x00"+body) }
 
-// settledAt returns when what the note follows from was written last: the settings in
-// force, and the record of the installation.
+// settledAt returns when what the note is made from was last written: the settings in force,
+// and the record of the installation.
 func settledAt(state string) (at int64) {
 	for _, name := range []string{"accepted.json", "installation"} {
 		if info, err := os.Lstat(filepath.Join(state, name)); err == nil {

@@ -353,9 +353,8 @@ const (
 	high = 0x8080808080808080
 )
 
-// str passes over the string that starts at the quote b[i]. Eight bytes are
-// looked at together: payloads are mostly text, and this is the daemon's hottest
-// loop.
+// str skips the string that starts at the quote b[i]. Eight bytes are looked at together:
+// payloads are mostly text, and this is the daemon's hottest loop.
 func str(b []byte, i int) (next int, escaped bool, err error) {
 	start := i
 	i++

@@ -9,8 +9,8 @@ import (
 // process may link, and it fixes bytes that aren't UTF-8, which must come through as they
 // are. Standard library only, and little of it.
 
-// AppendQuoted appends s as a JSON string. Bytes from 0x80 up go through
-// unchanged; nothing else that is not printable does.
+// AppendQuoted appends s as a JSON string. Bytes from 0x80 up are written unchanged; no other
+// unprintable byte is.
 func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	from := 0

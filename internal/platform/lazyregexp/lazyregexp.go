@@ -1,6 +1,6 @@
-// Package lazyregexp provides regular expressions that are compiled when they are
-// first used. Package-level variables of type *regexp.Regexp are compiled at
-// every start of the program, also for verbs that never need them.
+// Package lazyregexp provides regular expressions that are compiled when they are first used.
+// Package-level variables of type *regexp.Regexp are compiled at every start of the program,
+// even for verbs that never need them.
 package lazyregexp
 
 import (

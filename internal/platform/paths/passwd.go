@@ -8,10 +8,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// passwdFile is read by hand: os/user would bring its lookups of names and
-// groups into the hook client. On macOS it lists only system users, so that a
-// hook there needs HOME, which launchd always sets. A variable so that tests
-// can link programs that look elsewhere.
+// passwdFile is read directly: os/user would bring its lookups of names and groups into the
+// hook client. On macOS it lists only system users, so that a hook there needs HOME, which
+// launchd always sets. It is a variable so that tests can link programs that look elsewhere.
 var passwdFile = "/etc/passwd"
 
 const maxPasswd = 16 << 20

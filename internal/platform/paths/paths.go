@@ -80,9 +80,8 @@ func FindByEnvironment(getenv func(string) string) (Dirs, error) {
 	return d, nil
 }
 
-// RuntimeOnly finds just the runtime dir, with as few system calls as can be:
-// it is all that a hook needs while the daemon answers. The other fields may stay
-// empty.
+// RuntimeOnly finds just the runtime dir, with as few system calls as possible: it is all that
+// a hook needs while the daemon answers. The other fields may stay empty.
 func RuntimeOnly(getenv func(string) string) (Dirs, error) {
 	if d, ok := installed(getenv); ok {
 		return d, nil
@@ -231,8 +230,8 @@ func (d Dirs) Intake() string { return filepath.Join(d.State, "intake") }
 // Spool holds what hooks left while no daemon answered.
 func (d Dirs) Spool() string { return filepath.Join(d.OpenState(), "spool") }
 
-// Spools returns all the places in which a hook may have left something: a hook
-// with an emptied environment that never met a daemon knows only the default.
+// Spools returns all the places in which a hook may have left something: a hook with an
+// emptied environment that never found a daemon only knows the default.
 func (d Dirs) Spools() []string {
 	all := []string{d.Spool()}
 	if d.chosen {

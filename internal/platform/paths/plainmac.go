@@ -6,8 +6,8 @@ import (
 )
 
 // This file makes message authentication codes (HMAC with SHA-256) without the standard
-// library's crypto packages, which cost the hook client more at each start than the one
-// code it may have to check. Its tests compare it with them.
+// library's crypto packages, which cost the hook client more at each start than the one code
+// it may have to check. Its tests compare the results with those packages.
 
 // PlainMAC returns the code of a text under a key of at most 64 bytes, in hexadecimal.
 func PlainMAC(key []byte, text string) string {

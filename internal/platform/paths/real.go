@@ -61,10 +61,9 @@ func Real(path string) string {
 // maxLinks is how many links the kernel follows in one path.
 const maxLinks = 40
 
-// unlinked reports whether no part of an absolute, clean path is a link, as far
-// as it exists: then it is its own real path. Guards ask this at every call
-// that writes, so it costs one question per folder and stops at the first that
-// is missing. Whatever it is not sure of is false.
+// unlinked reports whether no part of an absolute, clean path is a link, as far as it exists:
+// then it is its own real path. Guards ask this at every call that writes, so it costs one
+// system call per folder and stops at the first that is missing. If in doubt, it is false.
 func unlinked(path string) bool {
 	if filepath.Separator != '/' {
 		return false

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The places of the system service (docs/system.md). They are fixed: what a user could choose,
-// a program of that user could choose as well.
+// The places of the system service (docs/system.md). They are fixed: what a user could
+// choose, a program of that user could choose as well.
 const (
 	// SystemFolder holds the programs, which belong to root.
 	SystemFolder = "/usr/libexec/hookmux"
@@ -41,9 +41,9 @@ func HasSystem() bool {
 	return err == nil
 }
 
-// LeavesToSystem reports whether this program leaves its work to the system service's programs: the
-// service is installed, and this isn't one of them. A build that belongs to no installation and was given
-// a runtime folder of its own keeps to itself.
+// LeavesToSystem reports whether this program leaves its work to the system service's
+// programs: the service is installed, and this isn't one of them. A build that doesn't belong
+// to an installation and was given a runtime folder of its own keeps to itself.
 func LeavesToSystem(getenv func(string) string) bool {
 	if RunsFromSystem() || !HasSystem() {
 		return false
@@ -111,8 +111,8 @@ func keptEnviron(state string) string {
 	return was.environ
 }
 
-// OpenState holds what other programs of the user read and write as well: for a process that the
-// keeper gave a folder, the state folder in the home; otherwise State.
+// OpenState has what other programs of the user read and write as well: for a process that
+// got a folder from the keeper, the state folder in the home; otherwise State.
 func (d Dirs) OpenState() string {
 	if d.openState != "" {
 		return d.openState

@@ -22,9 +22,9 @@ var ownNamespaces = sync.OnceValue(func() (own [len(namespaces)]string) {
 	return own
 })
 
-// InOtherNamespace reports whether a process lives in another mount, user or pid namespace than
-// this one, such as a container's. It is true for a process that was never visible from
-// here, and false for one that has ended.
+// InOtherNamespace reports whether a process is in another mount, user or pid namespace than
+// this one, such as a container's. It is true for a process that was never visible from here,
+// and false for one that has ended.
 func InOtherNamespace(pid int) bool {
 	if pid <= 0 {
 		return true
@@ -84,8 +84,8 @@ func rootMount(process string) string {
 	return ""
 }
 
-// Container names the place from which a process sees files: the same name for all of a
-// container, and another one for every other. A process can't take another's.
+// Container names the place from which a process sees files: all processes of a container
+// have the same name, and every other container another one. A process can't take another's.
 func Container(pid int) string {
 	if pid <= 0 {
 		return "container"

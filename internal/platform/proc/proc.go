@@ -1,12 +1,11 @@
-// Package proc shows processes as the daemon sees them: who is on the other end
-// of a socket, what runs above it, on which terminal, and when it ends.
+// Package proc shows processes as the daemon sees them: who is on the other end of a socket,
+// what runs above it, on which terminal, and when it ends.
 //
-// Contract: a process is identified by its pid together with Start; a pid
-// alone may be reused at any time. Everything here is read at the moment of
-// the call, nothing is cached, and reading is cheap enough (a few
-// microseconds per process) for the path of a hook call. Inside a pid
-// namespace PPID and SID may be 0 for relatives that live outside; that is
-// legal and means "not visible from here".
+// Contract: a process is identified by its pid together with Start; a pid alone may be reused
+// at any time. Everything here is read at the moment of the call, nothing is cached, and
+// reading is cheap enough (a few microseconds per process) for the path of a hook call. In a
+// pid namespace PPID and SID may be 0 for relatives outside of it; that is legal and means
+// "not visible from here".
 package proc
 
 import (
@@ -59,8 +58,8 @@ type Cred struct {
 	UID int
 	// PID is 0 if the peer is where this process can't see it.
 	PID int
-	// At is when the credentials were read, in the unit of Process.Start. A
-	// process with this PID that started later is not the peer. 0: unknown.
+	// At is when the credentials were read, in the unit of Process.Start. A process with
+	// this PID that started later isn't the peer. 0 means unknown.
 	At uint64
 }
 

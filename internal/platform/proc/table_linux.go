@@ -59,8 +59,8 @@ func lookupProcess(pid int) (p Process, ended bool, err error) {
 	if err != nil {
 		return p, false, fmt.Errorf("%s/stat: %w", dir, err)
 	}
-	// The owner of /proc/<pid> would be cheaper, but any process can make it
-	// look like root's by refusing core dumps; the status file cannot be faked.
+	// The owner of /proc/<pid> would be cheaper, but any process can make it look
+	// like root's by disabling core dumps; the status file can't be faked.
 	n, err = readOnce(dir+"/status", buf[:])
 	if err != nil {
 		return p, false, err

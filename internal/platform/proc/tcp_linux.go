@@ -48,8 +48,8 @@ const (
 	tcpListening   = "0A"
 )
 
-// ListenerNumber returns the number of the socket that listens on a port of this
-// machine's own address; false when none does.
+// ListenerNumber returns the number of the socket that listens on a port of this machine's
+// own address; false if there is none.
 func ListenerNumber(port int) (uint32, bool) {
 	b, err := os.ReadFile("/proc/net/tcp")
 	if err != nil {

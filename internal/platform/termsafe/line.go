@@ -123,8 +123,8 @@ func isWide(r rune) bool {
 	return false
 }
 
-// wide lists, in order, the ranges that terminals draw over two columns. Blocks
-// are taken whole: a column too many costs less than one too few.
+// wide lists, in order, the ranges that terminals draw over two columns. Whole blocks are
+// listed: a column too many costs less than one too few.
 var wide = [][2]rune{
 	{0x1100, 0x115f}, {0x231a, 0x231b}, {0x2329, 0x232a}, {0x23e9, 0x23ec}, {0x23f0, 0x23f0}, {0x23f3, 0x23f3},
 	{0x25fd, 0x25fe}, {0x2614, 0x2615}, {0x2630, 0x2637}, {0x2648, 0x2653}, {0x267f, 0x267f}, {0x268a, 0x268f},

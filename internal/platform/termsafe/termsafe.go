@@ -22,8 +22,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns s with dangerous characters written out. Line ends and tabs
-// stay; a carriage return before a line end is dropped, elsewhere written out.
+// Text returns s with dangerous characters escaped. Line ends and tabs stay; a carriage return
+// before a line end is dropped, elsewhere escaped.
 func Text(s string) string {
 	if firstUnsafe(s) == len(s) {
 		return s

@@ -213,8 +213,8 @@ func (h *FrameDaemon) connect(ctx context.Context) (net.Conn, error) {
 	return conn, nil
 }
 
-// watch hangs up on a daemon that shows no sign of life while it is waited for, until
-// stop is called, which says whether it did.
+// watch hangs up on a daemon that shows no sign of life while a reply is awaited, until stop
+// is called, which returns whether it did.
 func (h *FrameDaemon) watch(conn net.Conn) (stop func() (stuck bool)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	result := make(chan bool, 1)

@@ -18,8 +18,8 @@ import (
 // maxDepth is how deep a message may nest.
 const maxDepth = 128
 
-// checkLine says why a line is not exactly one message, or one list of messages; nil
-// for one that is. A line of blanks is none and does no harm.
+// checkLine returns why a line isn't exactly one message, or one list of messages; nil if it
+// is. A blank line is neither and does no harm.
 func checkLine(line []byte) error {
 	text := trimEnd(line)
 	switch {
@@ -115,8 +115,8 @@ func checkNames(value []byte, depth int) (bad error) {
 	return bad
 }
 
-// addressed returns the numbers of the requests in a line that is not passed on, as far
-// as each has exactly one: their sender waits for an answer.
+// addressed returns the numbers of the requests in a line that isn't passed on, as far as each
+// has exactly one: their sender waits for an answer.
 func addressed(line []byte) (ids []json.RawMessage) {
 	decoder := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(line, byteOrderMark)))
 	for len(ids) < maxAddressed {
@@ -160,8 +160,8 @@ func onlyID(text []byte) json.RawMessage {
 	return ids[0]
 }
 
-// separators are characters that some readers take for the end of a line, with how
-// JSON spells them otherwise. JSON has them in texts only.
+// separators are characters that some readers take for the end of a line, with their JSON
+// escapes. JSON only has them in strings.
 var separators = strings.NewReplacer("\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
 
 // onOneLine spells what some readers would take for the end of a line.

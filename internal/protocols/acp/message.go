@@ -25,8 +25,8 @@ type RPCError struct {
 	Message string `json:"message"`
 }
 
-// ReadMessage reads a line that passed [checkLine]. It is false for a list of
-// messages, a line of blanks and an answer to nothing.
+// ReadMessage reads a line that passed [checkLine]. It is false for a list of messages, a
+// blank line and an answer to nothing.
 func ReadMessage(line []byte) (Message, bool) {
 	var members map[string]json.RawMessage // names are compared as they are spelled, as in editors
 	line = bytes.TrimSpace(line)

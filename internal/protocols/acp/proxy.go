@@ -30,8 +30,8 @@ type Proxy struct {
 	requests openRequests
 }
 
-// maxLine is how long a line may be. What is longer cannot be looked into whole,
-// and nothing passes that was not: it ends the conversation.
+// maxLine is how long a line may be. A longer one can't be checked as a whole, and nothing
+// passes unchecked: it ends the conversation.
 const maxLine = 256 << 20
 
 // Run passes lines until the agent has said everything.

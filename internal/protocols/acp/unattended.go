@@ -30,8 +30,8 @@ const (
 	writeFile
 )
 
-// askedToAct handles a request to run a command, write or read a file in the editor.
-// What a yes was given for before needs no other.
+// askedToAct handles a request to run a command, write or read a file in the editor. What was
+// permitted before isn't asked again.
 func (c *Conversation) askedToAct(m *Message) Step {
 	var p struct {
 		SessionID string `json:"sessionId"`

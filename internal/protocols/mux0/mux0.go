@@ -41,7 +41,7 @@ func ReadLine(line []byte, agents *agent.Catalogue, list *services.Problems) (Ev
 	return Event{Agent: m.Agent, Name: eventPrefix + m.Event, Payload: append([]byte(nil), line...)}, true
 }
 
-// aheadAtMost is how far a line's time may lie ahead of its arrival: both clocks are
+// aheadAtMost is how far in the future a line's time may be when it arrives: both clocks are
 // this machine's. A line from further ahead would make all that follow look old.
 const aheadAtMost = 5 * time.Second
 

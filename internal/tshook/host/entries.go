@@ -15,8 +15,8 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
-// BeginRefresh says that what applies is about to be read again, and whether
-// something was known before: new files are then waited for less long.
+// BeginRefresh notes that what applies is about to be read again, and whether something was
+// known before: then the wait for new files is shorter.
 func (s *Service) BeginRefresh(known bool) { s.files.beginRefresh(known) }
 
 // Entries returns the hooks of all files that are used and are in no registration: the

@@ -113,16 +113,16 @@ func (s *Service) wantedEvents(a *agent.Agent, params *wire.WantedParams, peer p
 }
 
 const (
-	// settleAfter is how long files are waited for after a change: what applies is
-	// read a few times a second at most.
+	// settleAfter is how long to wait for files after a change: what applies is read a few times a
+	// second at most.
 	settleAfter = 250 * time.Millisecond
 	// maxWait is the longest a plugin may wait for a change. It is less than a
 	// quiet connection may last.
 	maxWait = 4 * time.Minute
 )
 
-// AwaitWanted answers which inner events files listen to. With a wait it answers
-// as soon as that is different from what the caller knows.
+// AwaitWanted returns which inner events files listen to. With a wait it answers as soon as
+// that differs from what the caller knows.
 func (s *Service) AwaitWanted(ctx context.Context, params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.WantedParams
 	if err := services.ReadParams(params, &p); err != nil {

@@ -91,8 +91,8 @@ const (
 	quietAgain = time.Minute     // in quiet hours
 )
 
-// planRequest says what to do about a request that has waited for the settle
-// time. looked reports whether the user looks at the agent's pane now.
+// planRequest decides what to do about a request that has waited for the settle time. looked
+// reports whether the user looks at the agent's pane now.
 func (r *rules) planRequest(item *wire.InboxRequest, now time.Time, looked func() bool) verdict {
 	channels := r.channels(item.Kind)
 	switch {

@@ -54,8 +54,8 @@ func (t *terminals) list(ctx context.Context, agent, session string) ([]attached
 	return nil, absent("no terminal is attached to tmux")
 }
 
-// oncePerTTY leaves each terminal in the list once: the default server's socket may be
-// named and meant by "" as well.
+// oncePerTTY keeps each terminal in the list once: the default server's socket may be named
+// explicitly and also be meant by "".
 func oncePerTTY(list []attached) []attached {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(list, func(one attached) bool {
@@ -137,8 +137,8 @@ func sequenceFor(terminal string) string {
 	return "9"
 }
 
-// oscText returns a notice for a terminal. Its texts hold no control characters; what
-// parts the fields of a sequence is taken out of them.
+// oscText returns a notice for a terminal. Its texts contain no control characters; separators
+// of the sequence's fields are removed from them.
 func oscText(kind string, n *Notice) string {
 	switch kind {
 	case "99":

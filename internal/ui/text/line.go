@@ -160,8 +160,8 @@ func kindWord(ev *event.Event) string {
 	return string(ev.Kind)
 }
 
-// AgentColour returns the agent's own colour, one of the terminal's sixteen, and none of those
-// that say how something went.
+// AgentColour returns the agent's own colour, one of the terminal's sixteen, without those
+// that show how something went.
 func AgentColour(name string) uint8 {
 	colours := []uint8{14, 4, 6, 5, 12, 13}
 	sum := 0

@@ -242,9 +242,10 @@ func (t *sessionTable) totalWidth() int {
 
 const columnGap = 2
 
-// fitWidth makes columns narrower, or leaves them out, until a line fits: first all but the
-// cost of what was used, the folder, then the pane and all but a piece of the title. IDs become shorter, and go
-// last: other commands take them. TITLE and ACTIVITY share what's left.
+// fitWidth makes columns narrower, or leaves them out, until a line fits: first all except the
+// cost of what was used, the folder, then the pane and all but a piece of the title. IDs become
+// shorter, and are left out last: other commands take them. TITLE and ACTIVITY share what's
+// left.
 func (t *sessionTable) fitWidth(width int, shortIDs []string) {
 	if width <= 0 {
 		return
@@ -333,8 +334,8 @@ func plain(cell string) string {
 	}
 }
 
-// uniqueShortIDs returns the beginnings of IDs, longer where two of the list begin alike. The brief ones end at the first
-// dash of a UUID where that's enough.
+// uniqueShortIDs returns the beginnings of IDs, longer if two in the list begin alike. The
+// brief ones end at the first dash of a UUID if that's enough.
 func uniqueShortIDs(list []wire.Session, brief bool) []string {
 	out := make([]string, len(list))
 	for i := range list {

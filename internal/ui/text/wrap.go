@@ -153,6 +153,6 @@ func columnsOf(r rune) int {
 	return termsafe.Width(string(r))
 }
 
-// joinsBefore reports whether a character belongs to the one before it: a colour of
-// skin, a sign of how it is drawn.
+// joinsBefore reports whether a character belongs to the one before it: a skin tone, or a
+// selector of how it is drawn.
 func joinsBefore(r rune) bool { return r == 0xfe0f || r == 0xfe0e || r >= 0x1f3fb && r <= 0x1f3ff }

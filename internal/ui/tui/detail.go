@@ -195,8 +195,8 @@ func latestSteps(steps []step, width, room int) []string {
 	return nil
 }
 
-// tailOf returns what is below a request: what its session did last and said last, as much as
-// fits in the room that's left.
+// tailOf returns what is below a request: what its session did and said last, as much as fits
+// in the remaining space.
 func (m *Model) tailOf(r *row, width, room int) []string {
 	if m.layout().aside.width > 0 {
 		return frame{m}.othersWaiting(r, width, room)

@@ -31,8 +31,8 @@ var inkStyles = [...]*lipgloss.Style{
 	inkHeading: &styleBold, inkStrong: &styleBold, inkBullet: &styleBold, inkKey: &styleAccent,
 }
 
-// maxInked is the longest command that is coloured: deep nesting takes a parser a time
-// that grows with the square of it.
+// maxInked is the longest command that is coloured: with deep nesting, parsing takes quadratic
+// time.
 const maxInked = 4 << 10
 
 // inkCommand colours the lines of a command, each after its mark, as a shell would read them.

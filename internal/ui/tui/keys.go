@@ -222,9 +222,9 @@ type keptKey struct {
 	selected string
 }
 
-// A keyboard waits up to repeatTime before a key that is held down repeats, and
-// then repeats it within quietTime. So a key that comes again later than quietTime and
-// sooner than repeatTime may be either: it is kept back for quietTime.
+// A keyboard waits up to repeatTime before a key that is held down repeats, and then repeats it
+// within quietTime. So a key that comes again later than quietTime and sooner than repeatTime
+// may be either: it is held back for quietTime.
 const (
 	repeatTime = 700 * time.Millisecond
 	quietTime  = 150 * time.Millisecond

@@ -109,8 +109,8 @@ func (l *list) waitingLines() []listLine {
 	return l.lines
 }
 
-// visible returns the lines that fit, with the selected row among them and as little as
-// possible above it left out. What needs the user stays on top, wherever the cursor is.
+// visible returns the lines that fit, with the selected row among them and leaving out as
+// little as possible above it. What needs the user stays on top, wherever the cursor is.
 func (l *list) visible(selected string, height int) []listLine {
 	pinned := l.waitingLines()
 	rest := l.lines[len(pinned):]
@@ -376,8 +376,8 @@ func doingText(r *row) string {
 	return requestAbout(r.request)
 }
 
-// promptAbout returns what an agent asks in its own terminal: what is asked comes first,
-// since the line may be cut.
+// promptAbout says what an agent asks in its own terminal: the question comes first, because
+// the line may be cut.
 func promptAbout(item *wire.InboxRequest) string {
 	if item.Asked != "" {
 		return "in its terminal: " + termsafe.Line(item.Asked, 200)

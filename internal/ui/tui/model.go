@@ -105,8 +105,8 @@ type Model struct {
 	statusAt time.Time
 	busy     bool   // an answer is on its way
 	replied  string // the request that was answered last
-	// armed is the dangerous request that the same key approves if it comes next; wasArmed is
-	// what it was before the key that is handled now.
+	// armed is the dangerous request that the same key approves if it is pressed next;
+	// wasArmed is what it was before the key that is handled now.
 	armed, wasArmed string
 	armedAt         time.Time
 	pressed         pressedKey
@@ -217,8 +217,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, cmd
 }
 
-// watchKeys has the next key noticed, after everything that came from the user
-// and whenever an answer is through.
+// watchKeys makes the daemon watch for the next key, after everything that came from the user
+// and whenever an answer is done.
 func (m *Model) watchKeys(msg tea.Msg) tea.Cmd {
 	if m.opts.WatchKeys == nil || m.busy || m.pressed.behind != nil {
 		return nil
@@ -440,8 +440,8 @@ func (m *Model) listOptions() listOptions {
 	return opts
 }
 
-// rebuildRows puts the rows in order and keeps the selection on what it was on. A
-// cursor that the user did not move goes to the first that needs them.
+// rebuildRows sorts the rows and keeps the selection on what it was on. A cursor that the user
+// didn't move goes to the first row that needs them.
 func (m *Model) rebuildRows() {
 	if m.list.isCurrent(m.board, m.listOptions()) {
 		return
@@ -462,9 +462,9 @@ func (m *Model) rebuildRows() {
 	m.selectRow(to)
 }
 
-// successor returns the row to select once the one that was selected, at a place, is gone:
-// what its session asks now; else whatever needs the user and took its place, or comes
-// first after an answer; else its session; else what took its place.
+// successor returns the row to select once the selected one, at some position, is gone: what
+// its session asks now; else whatever needs the user and took its place, or comes first after
+// an answer; else its session; else what took its place.
 func (m *Model) successor(at int) int {
 	at = min(max(at, 0), len(m.list.rows)-1)
 	own, answered := -1, m.replied != "" && m.selected == "request "+m.replied

@@ -10,9 +10,9 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// palette maps the view's colours to those of the screen. The view draws with the
-// terminal's sixteen (theme.go), which suit any terminal but not every eye: a faint grey
-// is hard to read on white. Once the background is known, each becomes one that is.
+// palette maps the view's colours to those of the screen. The view draws with the terminal's
+// sixteen (theme.go), which suit any terminal but not every eye: a faint grey is hard to read
+// on white. Once the background is known, each is replaced by a readable one.
 type palette struct {
 	inks   [8]color.RGBA // in the order of the terminal's colours
 	grey   color.RGBA    // faint text

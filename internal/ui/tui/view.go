@@ -405,8 +405,8 @@ func (f frame) emptyLines() []string {
 // maxStatus is how many lines a message takes at most.
 const maxStatus = 3
 
-// statusLines says what happened last or what is wrong, in as many lines as it takes. What
-// was decided has one: its middle is left out if need be.
+// statusLines says what happened last or what is wrong, in as many lines as it takes. A
+// decision gets one line: its middle is left out if necessary.
 func (f frame) statusLines() []string {
 	most := maxStatus
 	if f.height < 16 {

@@ -60,7 +60,7 @@ const (
 	pageBehind     = 16 << 20         // and bytes
 	heartbeat      = 20 * time.Second // keeps proxies from closing the stream
 	streamWrite    = 20 * time.Second
-	// sessionPause is how long changes of sessions gather: many pages cost little then,
+	// sessionPause is how long changes of sessions are collected: many pages cost little then,
 	// however many events there are.
 	sessionPause = 150 * time.Millisecond
 )
@@ -325,9 +325,8 @@ func (h *audience) sessionList(ctx context.Context) ([]byte, *wire.Error) {
 	return list, nil
 }
 
-// streamHandler sends what there is and then every change, until the page goes. Lines
-// are the daemon's own notifications, as server-sent events: proxies pass those on
-// at once.
+// streamHandler sends what there is and then every change, until the page is closed. Lines are
+// the daemon's own notifications, as server-sent events: proxies pass those on at once.
 func (v *server) streamHandler(w http.ResponseWriter, r *http.Request) {
 	d, h := deviceOf(r), v.service.audience
 	p, err := h.join(r.Context(), d.ID, acceptsGzip(r))
@@ -385,9 +384,9 @@ func (v *server) streamHandler(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// zip is the beginning of a compressed stream: everything that a page shows first is a
-// tenth of its size then. What follows is small and isn't compressed ([storedBlocks]), as a
-// compressor for each page would cost more memory than everything else about it.
+// zip is the beginning of a compressed stream: it shrinks everything that a page shows first to
+// a tenth. What follows is small and isn't compressed ([storedBlocks]), because a compressor
+// for each page would cost more memory than everything else about it.
 func (h *audience) zip(text []byte) []byte {
 	h.zipping.Lock()
 	defer h.zipping.Unlock()

@@ -63,9 +63,9 @@ var files = sync.OnceValue(func() map[string]served {
 	return table
 })
 
-// document is the page with its scripts and style in it: on a slow network every file of
-// its own costs a phone a sixth of a second. boot.js comes first and asks for what waits
-// while the rest is on its way.
+// document is the page with its scripts and style in it: on a slow network every separate file
+// costs a phone a sixth of a second. boot.js comes first and asks for what waits while the rest
+// is being loaded.
 var document = sync.OnceValue(func() (d struct{ html, scripts, style string }) {
 	m := &modules{read: pageFile, done: map[string]bool{}}
 	d.html = string(pageFile("index.html"))

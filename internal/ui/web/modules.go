@@ -8,8 +8,8 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// The page's modules use three forms of import and export, one to a line. The test of
-// [modules] fails for any other.
+// The page's modules use three forms of import and export, one per line. The test of [modules]
+// fails for any other.
 var (
 	importLine = regexp.MustCompile(`(?m)^import (\{[^}]*\}|\* as (\w+)) from '\./(\w+)\.js'$`)
 	exportWord = regexp.MustCompile(`(?m)^export ((?:const|class) (\w+))`)
@@ -32,8 +32,8 @@ type modules struct {
 	done map[string]bool // in an earlier script, or above
 }
 
-// script makes one script of a module and everything it imports that no script before it
-// has. Each module keeps names of its own: it becomes a function that returns what it exports.
+// script makes one script of a module and everything it imports that isn't in an earlier
+// script. Each module keeps its own names: it becomes a function that returns its exports.
 func (m *modules) script(name string) string {
 	if m.done[name] {
 		return ""

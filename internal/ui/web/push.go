@@ -34,8 +34,8 @@ import (
 )
 
 // Web Push: a notice is encrypted to the browser (RFC 8291), signed with a key of this
-// installation (VAPID, RFC 8292) and handed to the browser vendor's service, which sees
-// its size and time only.
+// installation (VAPID, RFC 8292) and passed to the browser vendor's service, which only sees
+// its size and time.
 
 // pushFile keeps the key that signs pushes, sealed.
 const pushFile = "web-push.json"

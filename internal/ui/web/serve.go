@@ -129,8 +129,8 @@ func listen(s *Service, p wire.WebStartParams) (*server, error) {
 }
 
 // listenAt listens at an address. If browsers take it for localhost, it listens at every
-// address they take for that: whatever another program served at one of them would be
-// the same site as the page, and could sign with a device's key.
+// address they take for that: what another program served at one of them would be the same
+// site as the page, and could sign with a device's key.
 func listenAt(address string) ([]net.Listener, error) {
 	const triesForAnyPort = 20
 	for try := 1; ; try++ {
