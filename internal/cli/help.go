@@ -36,7 +36,8 @@ func setHelp(root *cobra.Command) {
 	})
 }
 
-// thirdPerson says what a command does as longer descriptions do: "Prints the version" for "Print the version".
+// thirdPerson says what a command does as longer descriptions do: "Prints the version" for
+// "Print the version".
 func thirdPerson(short string) string {
 	verb, rest, _ := strings.Cut(short, " ")
 	switch {
@@ -85,7 +86,8 @@ func writeUsage(w io.Writer, cmd *cobra.Command) {
 	}
 }
 
-// nameFlagValues has help say what a flag takes, as in --since TIME, and not which type of Go holds it.
+// nameFlagValues has help say what a flag takes, as in --since TIME, and not which type of Go
+// holds it.
 func nameFlagValues(cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		kind := f.Value.Type()
@@ -150,7 +152,8 @@ func writeCommands(w io.Writer, cmd *cobra.Command) {
 	list("Commands:", "")
 }
 
-// reflow fills paragraphs up to the width of help. Indented lines, such as lists, stay as they are.
+// reflow fills paragraphs up to the width of help. Indented lines, such as lists, stay as they
+// are.
 func reflow(s string) string {
 	var out []string
 	paragraph := ""

@@ -113,7 +113,8 @@ func runStep(app *cmdutil.App, command []string, flags ...string) (why string, o
 	return said.reason(), runCommandLine(&inner) == cmdutil.ExitOK
 }
 
-// askStep asks whether to do a step; Enter means yes. d shows what a step that changes files would write.
+// askStep asks whether to do a step; Enter means yes. d shows what a step that changes files
+// would write.
 func askStep(app *cmdutil.App, step *setupStep) (wanted bool, err error) {
 	fmt.Fprintf(app.Stdout, "\n%s\n  hookmux %s\n", text.Wrap(step.question, app.Columns(), 0),
 		strings.Join(step.command, " "))

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// perUser and inAll bound connections. A daemon needs one, and each evaluation one for a moment.
+	// perUser and inAll bound connections. A daemon needs one, and each evaluation one for a
+	// moment.
 	perUser = 32
 	inAll   = 1024
 	// requestWait is how long a peer may take for its byte.

@@ -44,7 +44,8 @@ func ExactArgs(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// missingArgs names the arguments that are missing, and the command that lists what could be the first of them.
+// missingArgs names the arguments that are missing, and the command that lists what could be
+// the first of them.
 func missingArgs(cmd *cobra.Command, args, names []string) error {
 	if len(args) == 1 && names[0] == "TEXT" {
 		if strings.HasPrefix(args[0], "%") || looksLikeSession(args[0]) {
@@ -122,8 +123,8 @@ func whatIs(cmd *cobra.Command, name string) (kind, list string) {
 	return "", ""
 }
 
-// TooManyArgs is about args[n], the first argument that cmd doesn't take: what was probably meant by it, or else what
-// cmd takes.
+// TooManyArgs is about args[n], the first argument that cmd doesn't take: what was probably
+// meant by it, or else what cmd takes.
 func TooManyArgs(cmd *cobra.Command, args []string, n int) error {
 	arg, path := args[n], strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 	no := fmt.Sprintf("unexpected argument %q", arg)

@@ -88,8 +88,8 @@ func (app *App) ReadYes() (bool, error) {
 	return word == "y" || word == "yes", err
 }
 
-// endOfInput is returned by ReadWord when there's nothing more to read. It's no answer to any question; Enter, which
-// is "", can be one.
+// endOfInput is returned by ReadWord when there's nothing more to read. It's no answer to any
+// question; Enter, which is "", can be one.
 const endOfInput = "\x04"
 
 // InputEnded reports whether a word of [App.ReadWord] says that nothing more can be read.

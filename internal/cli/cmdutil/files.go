@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-// FileError says in one sentence why a file that was named on the command line can't be used. It's a usage error.
+// FileError says in one sentence why a file that was named on the command line can't be used.
+// It's a usage error.
 func FileError(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

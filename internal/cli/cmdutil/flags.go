@@ -86,7 +86,8 @@ func idsInWords(command string) string {
 	return "`hookmux " + command + " --json | jq -r '.[].id'` prints only IDs"
 }
 
-// FlagError turns what the flag parser says into one sentence that names the flag that was probably meant.
+// FlagError turns what the flag parser says into one sentence that names the flag that was
+// probably meant.
 func FlagError(cmd *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	var noValue *pflag.ValueRequiredError
@@ -179,7 +180,8 @@ func CheckEmpty(cmd *cobra.Command, _ []string) (err error) {
 	return err
 }
 
-// meantFlag returns the flag of cmd that means what another tool's flag does. It never answers a question for you.
+// meantFlag returns the flag of cmd that means what another tool's flag does. It never answers
+// a question for you.
 func meantFlag(cmd *cobra.Command, name string) *pflag.Flag {
 	for _, word := range meantFlags[name] {
 		if f := cmd.Flags().Lookup(word); f != nil && !f.Hidden {

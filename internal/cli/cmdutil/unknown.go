@@ -153,8 +153,8 @@ const (
 	removeInWords = "`hookmux rules`, `hooks` and `permissions` each have `remove`; `hookmux uninstall` removes hookmux's hooks"
 )
 
-// UnknownName says that there's no such thing as name, which one of known was probably meant, and which command
-// lists them all.
+// UnknownName says that there's no such thing as name, which one of known was probably meant,
+// and which command lists them all.
 func UnknownName(kind, name string, known []string, list string) error {
 	if strings.TrimSpace(name) == "" {
 		text := "the name of the " + kind + " is empty"
@@ -357,7 +357,8 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 	return UsageError("%s; `%s --help` lists the commands", no, parent.CommandPath())
 }
 
-// correctName corrects the name at the end of a suggested command, if it was taken over from rest and is mistyped, too.
+// correctName corrects the name at the end of a suggested command, if it was taken over from
+// rest and is mistyped, too.
 func correctName(command string, rest []string, nouns []Noun) string {
 	if len(rest) != 1 || !strings.HasSuffix(command, " "+rest[0]) {
 		return command
@@ -385,8 +386,8 @@ func subcommands(parent *cobra.Command) (names []string) {
 	return names
 }
 
-// translated writes the first of rest as command calls it: what follows a word from another tool may be one, too, as in
-// "permission revoke".
+// translated writes the first of rest as command calls it: what follows a word from another
+// tool may be one, too, as in "permission revoke".
 func translated(root *cobra.Command, command string, rest []string) []string {
 	cmd, _, err := root.Find(strings.Fields(command))
 	if err != nil || len(rest) == 0 || !cmd.HasSubCommands() {
@@ -408,7 +409,8 @@ func isAgent(name string) bool {
 // removing has words that must not lead to a command that wasn't named.
 var removing = []string{"delete", "remove", "rm", "del"}
 
-// meantCommands returns the commands that a word from another tool means below parent, from "hookmux" on.
+// meantCommands returns the commands that a word from another tool means below parent, from
+// "hookmux" on.
 func meantCommands(parent *cobra.Command, below, name string) []string {
 	if command := meantBelow[below][name]; command != "" {
 		return []string{command}
@@ -422,7 +424,8 @@ func meantCommands(parent *cobra.Command, below, name string) []string {
 	return commands
 }
 
-// nearestWord returns the subcommand of parent, or else the word of another tool, that was probably mistyped.
+// nearestWord returns the subcommand of parent, or else the word of another tool, that was
+// probably mistyped.
 func nearestWord(parent *cobra.Command, below, name string) string {
 	var known []string
 	for _, c := range parent.Commands() {
@@ -474,8 +477,9 @@ func nounFirst(root *cobra.Command, verb string, rest []string) []string {
 	return nil
 }
 
-// firstThatRuns returns the first of commands that takes rest; else the first that runs without it, unless all of rest has
-// to stay; else the first with the names of the arguments it needs. A guess that can't run is no help.
+// firstThatRuns returns the first of commands that takes rest; else the first that runs without
+// it, unless all of rest has to stay; else the first with the names of the arguments it needs.
+// A guess that can't run is no help.
 func firstThatRuns(root *cobra.Command, commands, rest []string, whole bool) string {
 	for _, command := range commands {
 		for _, rest := range [][]string{rest, translated(root, command, rest)} {

@@ -63,8 +63,8 @@ func showTSHooks(app *cmdutil.App, list []wire.TSHookInfo, waiting map[string]st
 	return nil
 }
 
-// tsHookState returns the mode of a TypeScript hook, and what else there is to say: why it isn't active, or which version
-// of it is if its file changed since you accepted it.
+// tsHookState returns the mode of a TypeScript hook, and what else there is to say: why it
+// isn't active, or which version of it is if its file changed since you accepted it.
 func tsHookState(one *wire.TSHookInfo, waiting map[string]string) (mode string, more []string) {
 	mode = "on"
 	switch {

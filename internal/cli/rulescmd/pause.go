@@ -169,7 +169,8 @@ func modeNow(app *cmdutil.App, name, mode string) string {
 	return mode
 }
 
-// SayPauses says first that hookmux is off, and which of the guards, rules or hooks that a list is about only log for now.
+// SayPauses says first that hookmux is off, and which of the guards, rules or hooks that a list
+// is about only log for now.
 func SayPauses(app *cmdutil.App, about func(name string) bool) {
 	dirs, err := app.Dirs()
 	if err != nil {

@@ -176,7 +176,8 @@ func Names(app *cmdutil.App) []string {
 	return names
 }
 
-// pendingRules returns the rules in your files that you haven't accepted yet, so that they aren't in force.
+// pendingRules returns the rules in your files that you haven't accepted yet, so that they
+// aren't in force.
 func pendingRules(app *cmdutil.App, inForce []ListedRule) []*rules.Rule {
 	files, err := filesHere(app)
 	if err != nil {

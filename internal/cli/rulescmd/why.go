@@ -69,7 +69,8 @@ type whyFlags struct {
 	payload             payloadFlags
 }
 
-// flagError takes the flags of a command that isn't quoted for what they are, as in `hookmux why rm -rf /`.
+// flagError takes the flags of a command that isn't quoted for what they are, as in `hookmux
+// why rm -rf /`.
 func (w *whyFlags) flagError(cmd *cobra.Command, err error) error {
 	said := cmdutil.FlagError(cmd, err)
 	var words []string
@@ -175,8 +176,8 @@ func looksLikeID(word string) bool {
 	return word[:min(1, len(word))] >= "0" && word[:min(1, len(word))] <= "9" && cmdutil.PlainName(word)
 }
 
-// mayBeID reports whether a word that is read as a command could have been meant as an ID: letters and
-// digits, of which several are at its end.
+// mayBeID reports whether a word that is read as a command could have been meant as an ID:
+// letters and digits, of which several are at its end.
 func mayBeID(word string) bool {
 	return len(word) >= 4 && len(strings.TrimRight(word, "0123456789")) <= len(word)-3 &&
 		!strings.ContainsFunc(word, func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })

@@ -131,7 +131,8 @@ func (f *logFlags) run(ctx context.Context, app *cmdutil.App) (err error) {
 func (f *logFlags) printStored(ctx context.Context, app *cmdutil.App, q wire.QueryParams) (last string,
 	unsearched int64, err error) {
 	line := newLogLine(app, f)
-	// The doctor's own test events are hidden, and don't count. So more may be read than are shown.
+	// The doctor's own test events are hidden, and don't count. So more may be read than are
+	// shown.
 	hides := !f.asJSON && len(f.kinds) == 0
 	most, read := q.Limit, 0
 	var shown []client.Entry

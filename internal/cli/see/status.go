@@ -104,7 +104,8 @@ func showStatus(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
 	return err
 }
 
-// settingsProblems says what the next daemon can't read in your settings, and what applies instead.
+// settingsProblems says what the next daemon can't read in your settings, and what applies
+// instead.
 func settingsProblems(app *cmdutil.App, dirs paths.Dirs) (list []client.Problem) {
 	j := evaluate.New(dirs, app.LiveSettings)
 	for _, p := range j.Config.For(j.Registry.FindProject(app.Cwd()), false).Problems() {

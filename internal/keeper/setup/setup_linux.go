@@ -259,8 +259,8 @@ func (s *Setup) copyPrograms() error {
 	return nil
 }
 
-// copyProgram puts a program in place in one step. Its owner comes before its mode, which a change of
-// owner would undo.
+// copyProgram puts a program in place in one step. Its owner comes before its mode, which a
+// change of owner would undo.
 func copyProgram(from, to string, gid int, mode uint32) error {
 	in, err := os.Open(from)
 	if err != nil {

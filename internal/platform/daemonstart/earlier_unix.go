@@ -15,8 +15,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// Before the first release the daemon was called a hub, with a lock, a socket and a pid file of that name. One of
-// those may still run when this one starts, and two daemons must never serve side by side.
+// Before the first release the daemon was called a hub, with a lock, a socket and a pid file of
+// that name. One of those may still run when this one starts, and two daemons must never serve
+// side by side.
 
 // EndEarlier stops a daemon of a build before the first release, waits until it has stored
 // everything, and removes its lock and socket. While a daemon of this build or a later one

@@ -32,7 +32,8 @@ const Repair = "sudo systemctl restart hookmux-keeper"
 // SystemProgram returns the path of one of the service's programs.
 func SystemProgram(name string) string { return SystemFolder + "/" + name }
 
-// UserSocketFolder returns the folder of a user's daemon socket, which only the keeper can write to.
+// UserSocketFolder returns the folder of a user's daemon socket, which only the keeper can
+// write to.
 func UserSocketFolder(uid int) string { return KeeperRun + "/" + strconv.Itoa(uid) }
 
 // HasSystem reports whether the system service is installed.
@@ -99,7 +100,8 @@ func systemDirs(getenv func(string) string) (Dirs, bool) {
 	return d, true
 }
 
-// keptEnviron returns the environment of the user who installed hookmux, as it was moved to the keeper.
+// keptEnviron returns the environment of the user who installed hookmux, as it was moved to the
+// keeper.
 func keptEnviron(state string) string {
 	was := &Installation{file: filepath.Join(state, installationName)}
 	text, err := os.ReadFile(was.file)

@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Nearest returns the entry of known that is closest to name, or "" when none is close enough to be what
-// was meant. A swapped pair of letters is one mistake; so is a missing, extra or wrong letter.
+// Nearest returns the entry of known that is closest to name, or "" when none is close enough
+// to be what was meant. A swapped pair of letters is one mistake; so is a missing, extra or
+// wrong letter.
 func Nearest(name string, known []string) string {
 	folded := strings.ToLower(name)
 	if folded == "" {
@@ -30,8 +31,8 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// worse reports whether, of two candidates at the same distance, a was less likely meant than b: it begins with another
-// letter, or has another length.
+// worse reports whether, of two candidates at the same distance, a was less likely meant than
+// b: it begins with another letter, or has another length.
 func worse(a, b, name string) bool {
 	if cut := strings.HasPrefix(a, name); cut != strings.HasPrefix(b, name) { // invit is invite cut off, not init
 		return !cut
@@ -45,12 +46,14 @@ func worse(a, b, name string) bool {
 // off returns the difference in length.
 func off(a, b string) int { return max(len(a)-len(b), len(b)-len(a)) }
 
-// allowed returns how many mistakes a name of this length may have: one in short names, a third of the letters in longer ones.
+// allowed returns how many mistakes a name of this length may have: one in short names, a third
+// of the letters in longer ones.
 func allowed(name string) int {
 	return max(1, min(3, utf8.RuneCountInString(name)/3))
 }
 
-// distance counts the edits from a to b: insertions, deletions, substitutions and swaps of neighbours.
+// distance counts the edits from a to b: insertions, deletions, substitutions and swaps of
+// neighbours.
 func distance(a, b []rune) int {
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
 	for j := range rows[1] {

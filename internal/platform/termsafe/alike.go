@@ -75,7 +75,8 @@ func stacks(r rune) bool {
 	return unicode.Is(unicode.Inherited, r) && unicode.In(r, unicode.Mn, unicode.Me) || r >= 0x483 && r <= 0x489
 }
 
-// isSlashAlike reports whether a rune is one of the signs that look like / or \ and belong to no script.
+// isSlashAlike reports whether a rune is one of the signs that look like / or \ and belong to
+// no script.
 func isSlashAlike(r rune) bool {
 	switch r {
 	case 0x1735, 0x2044, 0x2215, 0x2216, 0x27cb, 0x27cd, 0x29f5, 0x29f6, 0x29f8, 0x29f9, 0x2571, 0x2572,
@@ -85,7 +86,8 @@ func isSlashAlike(r rune) bool {
 	return false
 }
 
-// isDotAlike reports whether a rune is one of the signs that look like . or : and belong to no script.
+// isDotAlike reports whether a rune is one of the signs that look like . or : and belong to no
+// script.
 func isDotAlike(r rune) bool {
 	switch r {
 	case 0x2024, 0x2236, 0xa789, 0xfe52, 0xfe55, 0x10a50, 0x1d16d:

@@ -158,7 +158,8 @@ func (d *desktop) show(ctx context.Context, n *Notice) error {
 	case sound.file != "":
 		hints["sound-file"] = dbus.MakeVariant(sound.file)
 	}
-	// A daemon that ends waits for the number of what is being shown, which is needed to take it back.
+	// A daemon that ends waits for the number of what is being shown, which is needed to take
+	// it back.
 	showing, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(closeTime, end) })()

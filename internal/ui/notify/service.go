@@ -47,7 +47,8 @@ type Service struct {
 	desktop *desktop // nil if another program shows notices
 	devices Devices  // nil without any
 
-	// order is held from planning to queueing, so that a notice isn't shown after it was withdrawn.
+	// order is held from planning to queueing, so that a notice isn't shown after it was
+	// withdrawn.
 	order sync.Mutex
 	mu    sync.Mutex
 	plan  *noticePlan

@@ -49,8 +49,8 @@ func (s Style) Agents(w io.Writer, list []AgentRow, now time.Time) {
 	}
 }
 
-// allOfAgents is the level of detail of [agentRows] that has everything: 2 shortens what was verified, 1 leaves out its
-// day, 0 the last event.
+// allOfAgents is the level of detail of [agentRows] that has everything: 2 shortens what was
+// verified, 1 leaves out its day, 0 the last event.
 const allOfAgents = 3
 
 // agentRows returns the table's rows, with as much as a level of detail has.

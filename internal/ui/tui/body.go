@@ -77,8 +77,9 @@ func newBody(m *Model, item *wire.InboxRequest, width int) *body {
 	return b
 }
 
-// readable returns a card in a form that reads more naturally: the folder after what is wanted there,
-// and the agent's own description of a call in quotes. It says everything that the card says.
+// readable returns a card in a form that reads more naturally: the folder after what is wanted
+// there, and the agent's own description of a call in quotes. It says everything that the card
+// says.
 func (m *Model) readable(card, agent string) string {
 	head, rest, _ := strings.Cut(card, "\n")
 	if folder, ok := strings.CutPrefix(rest, "in "); ok {

@@ -169,8 +169,9 @@ func (l *list) linesOf(key string, lines []listLine) (first, last int) {
 	return first, last
 }
 
-// linesDownTo returns that many lines, from the first on if line last is among them. Otherwise they
-// begin with a title that counts the rows left out above: no row is without its section's title.
+// linesDownTo returns that many lines, from the first on if line last is among them. Otherwise
+// they begin with a title that counts the rows left out above: no row is without its section's
+// title.
 func (l *list) linesDownTo(lines []listLine, last, height int) []listLine {
 	if last < height || height < 2 {
 		top := max(0, last-height+1)

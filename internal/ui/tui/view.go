@@ -293,7 +293,8 @@ func (f frame) bodyLines(height int) []string {
 	return fill(append(append(list, titledRule(f.width, title, note)), detail...), height)
 }
 
-// detailLines returns the part of the selected row's page that fits, or its questions while you answer them.
+// detailLines returns the part of the selected row's page that fits, or its questions while you
+// answer them.
 func (f frame) detailLines(place area) []string {
 	if f.formInPlace(place) {
 		return fill(f.formPage(place), place.height)
