@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// LogOnly lists the guards, hooks and rules that count everywhere and only logs,
+// LogOnly lists the guards, hooks and rules that apply everywhere and are in log mode,
 // with how often each would have matched.
 func LogOnly(r *Service, would func(id string) uint64) []wire.LogOnlyHook {
 	var list []wire.LogOnlyHook
@@ -29,8 +29,8 @@ func LogOnly(r *Service, would func(id string) uint64) []wire.LogOnlyHook {
 	return append(list, logOnlyRules(r, would)...)
 }
 
-// logNew lets a TypeScript hook only logs that is about to be written. One
-// that is in force already must be switched by its setting, which asks.
+// logNew puts a TypeScript hook that is about to be written into log mode. One that is
+// active already must be switched by its setting, which asks.
 func (r *edits) logNew(file string) *wire.Error {
 	folder := filepath.Join(r.Dirs.Config, "hooks")
 	root, inProject := strings.CutSuffix(filepath.Dir(file),

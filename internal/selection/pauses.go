@@ -52,7 +52,7 @@ func (n *Pauses) active() []sources.Pause {
 	return left
 }
 
-// Info lists what only logs for now, for the daemon's status.
+// Info lists what is in log mode for now, for the daemon's status.
 func (n *Pauses) Info() []wire.Pause {
 	var list []wire.Pause
 	for _, one := range n.active() {

@@ -47,7 +47,7 @@ func ruleProblems(r *Service, trusted [2]*trust.TrustedContent, everywhere bool)
 	return list
 }
 
-// logOnlyRules lists the rules that only logs, with how often each would have
+// logOnlyRules lists the rules in log mode, with how often each would have
 // matched. Of many only those are listed that would have.
 func logOnlyRules(r *Service, would func(id string) uint64) []wire.LogOnlyHook {
 	const most = 10

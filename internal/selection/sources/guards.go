@@ -36,7 +36,7 @@ type GuardOptions struct {
 	Trusted [2]*trust.TrustedContent
 	// Everywhere are the rules that count in every place; nil reads them.
 	Everywhere *ruleset.Loaded
-	// Resting are the guards, rules and packs that only logs for a while.
+	// Resting are the guards, rules and packs that are in log mode for a while.
 	Resting []Pause
 	// Counts returns what happened before in an event's session. Nil: it isn't known.
 	Counts func(ev *event.Event) (facts.Counts, bool)
