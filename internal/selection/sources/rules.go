@@ -82,8 +82,8 @@ func RuleModes(settings *config.Settings) map[string]rules.Mode {
 	return states
 }
 
-// modesOf returns the states of rules with pauses laid over: what stops or asks only
-// only logs then.
+// modesOf returns the modes of rules with pauses applied: a paused rule that blocks or asks
+// is in log mode.
 func modesOf(o *GuardOptions, list []*rules.Rule) map[string]rules.Mode {
 	states := RuleModes(o.Settings[0])
 	if len(o.Resting) == 0 {
