@@ -61,6 +61,10 @@ func TestRealBudget(t *testing.T) {
 					if !term.AwaitText(ctx, refusal) {
 						t.Errorf("the screen does not say why the call was refused:\n%s", term.CaptureScreen(ctx))
 					}
+					// The agent shows the refusal before it sends it to the model.
+					if !term.AwaitText(ctx, testbed.LastWords) {
+						t.Errorf("the turn does not go on after the refusal:\n%s", term.CaptureScreen(ctx))
+					}
 					return nil
 				})
 			if !st.LeftItsFile("passed") {
