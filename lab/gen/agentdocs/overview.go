@@ -13,7 +13,7 @@ import (
 
 const head = generated + `# Agents
 
-hookmux knows %d agents, %d of them run for real. Each has a page. What a hook can do there:
+hookmux knows %d agents; %d are tested with the real agent. Each has a page. What a hook can do there:
 
 ✓ tested with the real agent ([` + "`hookmux verify`" + `](contributing/verify.md)) · ○ documented by its vendor · – no
 
