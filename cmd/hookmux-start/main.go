@@ -80,13 +80,13 @@ func start(args []string) int {
 		}
 	}
 	env := environment(os.Environ(), home, name, request == keeper.Serve)
-	given := strconv.Itoa(c.Folder)
-	keep := []int{c.Folder}
+	keep := []int{c.Folder, c.Inner}
 	if request == keeper.Serve {
-		given += " " + strconv.Itoa(c.Socket) + " " + strconv.Itoa(c.Conn)
 		keep = append(keep, c.Socket, c.Conn)
 	}
+	given := ""
 	for _, fd := range keep {
+		given += strconv.Itoa(fd) + " "
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0); err != nil {
 			return fail(keeper.ExitRefused, err.Error())
 		}

@@ -5,9 +5,12 @@
 // does whatever an agent starts. The keeper separates them without running anything as
 // another user, and holds nothing but descriptors:
 //
-//   - For each user it has a folder below its own, which only it can enter. A process with a
-//     descriptor of that folder can use it; none can reach it by name. It contains settings
-//     and rules as you accepted them, permissions, the PIN, keys and the audit trail.
+//   - For each user it has a folder below its own, which only it can enter, and in that
+//     folder another one, with a name that can't be guessed. A process with descriptors of
+//     both can use the inner one. It contains settings and rules as you accepted them,
+//     permissions, the PIN, keys and the audit trail. The daemon keeps only the outer
+//     descriptor, and the name in its memory: it also opens paths that agents choose, and
+//     these can lead through /proc/self/fd ([OpenFolder]).
 //   - For each user it makes the socket on which that user's daemon listens, in a folder
 //     that only it can change.
 //   - It gives both to a process that the kernel vouches for, and to no other.
@@ -28,5 +31,6 @@
 // else.
 //
 // What one user can do to another: nothing except make it wait. Connections are limited per
-// user and closed when they're slow.
+// user and closed when they're slow, and those without the group never keep out those with
+// it.
 package keeper

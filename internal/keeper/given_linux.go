@@ -44,12 +44,16 @@ func TakeGiven() (*Given, error) {
 		}
 		fds = append(fds, fd)
 	}
-	if len(fds) != 1 && len(fds) != 3 {
+	if len(fds) != 2 && len(fds) != 4 {
 		return nil, errors.New(GivenVariable + " can't be read")
 	}
-	paths.UseKept(fds[0])
-	if len(fds) == 1 {
+	path, err := KeptPath(fds[0], fds[1])
+	if err != nil {
+		return nil, err
+	}
+	paths.UseKept(path)
+	if len(fds) == 2 {
 		return &Given{}, nil
 	}
-	return &Given{Socket: os.NewFile(uintptr(fds[1]), "socket"), Conn: os.NewFile(uintptr(fds[2]), "keeper")}, nil
+	return &Given{Socket: os.NewFile(uintptr(fds[2]), "socket"), Conn: os.NewFile(uintptr(fds[3]), "keeper")}, nil
 }

@@ -21,7 +21,7 @@ type Status byte
 
 // The replies.
 const (
-	Granted  Status = 'g' // descriptors follow: the folder, and for Serve the socket
+	Granted  Status = 'g' // descriptors follow: the two folders, and for Serve the socket
 	Busy     Status = 'b' // another daemon serves; its process follows
 	Free     Status = 'f' // none serves
 	Later    Status = 'l' // too many daemons died within a minute

@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	// perUser and inAll bound connections. A daemon needs one, and each evaluation one for a
-	// moment.
+	// perUser and inAll bound connections, those of peers with the group and the others
+	// apart: in a user namespace, which has no group, a user can connect as many others, and
+	// that keeps no daemon waiting. A daemon needs one, and each evaluation one for a moment.
 	perUser = 32
 	inAll   = 1024
 	// requestWait is how long a peer may take for its byte.
@@ -34,13 +35,13 @@ type Server struct {
 
 	mu    sync.Mutex
 	users map[int]*user
-	all   int
+	all   [2]int // connections without and with the group
 }
 
 // user holds what the keeper knows about one user.
 type user struct {
-	connections int
-	daemon      int32 // the process that serves, 0 for none
+	connections [2]int // without and with the group
+	daemon      int32  // the process that serves, 0 for none
 	deaths      []time.Time
 }
 
@@ -60,13 +61,13 @@ func (s *Server) Serve(listener int) error {
 			return err
 		}
 		peer, err := unix.GetsockoptUcred(conn, unix.SOL_SOCKET, unix.SO_PEERCRED)
-		if err != nil || !s.enter(int(peer.Uid)) {
+		if err != nil || !s.enter(peer) {
 			reply(conn, Reply{Status: Overload})
 			_ = unix.Close(conn)
 			continue
 		}
 		go func() {
-			defer s.leave(int(peer.Uid))
+			defer s.leave(peer)
 			defer func() { _ = unix.Close(conn) }()
 			s.answer(conn, peer)
 		}()
@@ -74,31 +75,41 @@ func (s *Server) Serve(listener int) error {
 }
 
 // enter counts a connection; it is false when there are too many.
-func (s *Server) enter(uid int) bool {
+func (s *Server) enter(peer *unix.Ucred) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	uid, kind := int(peer.Uid), s.kind(peer)
 	u := s.users[uid]
 	if u == nil {
 		u = &user{}
 	}
-	if u.connections >= perUser || s.all >= inAll {
+	if u.connections[kind] >= perUser || s.all[kind] >= inAll {
 		return false
 	}
 	s.users[uid] = u
-	u.connections++
-	s.all++
+	u.connections[kind]++
+	s.all[kind]++
 	return true
 }
 
-func (s *Server) leave(uid int) {
+func (s *Server) leave(peer *unix.Ucred) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	uid, kind := int(peer.Uid), s.kind(peer)
 	u := s.users[uid]
-	u.connections--
-	s.all--
-	if u.connections == 0 && len(u.deaths) == 0 {
+	u.connections[kind]--
+	s.all[kind]--
+	if u.connections == [2]int{} && len(u.deaths) == 0 {
 		delete(s.users, uid)
 	}
+}
+
+// kind is 1 for a peer that the group proves, and 0 for any other.
+func (s *Server) kind(peer *unix.Ucred) int {
+	if int(peer.Gid) == s.Group {
+		return 1
+	}
+	return 0
 }
 
 // answer reads one request and answers it. It returns when the connection is no longer
@@ -108,17 +119,20 @@ func (s *Server) answer(conn int, peer *unix.Ucred) {
 	_ = unix.SetsockoptTimeval(conn, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait)
 	_ = unix.SetsockoptTimeval(conn, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &wait)
 	var b [2]byte
-	n, err := unix.Read(conn, b[:]) // descriptors that a peer sends along are dropped by the kernel
+	var n int
+	err := uninterrupted(func() (err error) {
+		n, err = unix.Read(conn, b[:]) // the kernel drops descriptors that a peer sends along
+		return err
+	})
 	if err != nil {
 		return
 	}
 	request, ok := readRequest(b[:n])
-	proven := int(peer.Gid) == s.Group
 	switch {
 	case !ok:
 	case request == Ask:
 		reply(conn, s.who(int(peer.Uid)))
-	case !proven:
+	case s.kind(peer) == 0:
 		reply(conn, Reply{Status: Refused})
 	case request == Use:
 		s.give(conn, int(peer.Uid))
@@ -202,33 +216,21 @@ func waitForEnd(conn int) {
 
 // give sends the user's folder, and further descriptors.
 func (s *Server) give(conn, uid int, more ...int) bool {
-	folder, err := s.openFolder(uid)
+	outer, inner, err := OpenFolder(s.State, uid)
 	if err != nil {
 		s.logf("user %d: %v", uid, err)
 		reply(conn, Reply{Status: Failed})
 		return false
 	}
-	defer func() { _ = unix.Close(folder) }()
-	rights := unix.UnixRights(append([]int{folder}, more...)...)
-	return unix.Sendmsg(conn, appendReply(Reply{Status: Granted}), rights, nil, unix.MSG_NOSIGNAL) == nil
+	defer func() { _, _ = unix.Close(outer), unix.Close(inner) }()
+	rights := unix.UnixRights(append([]int{outer, inner}, more...)...)
+	return uninterrupted(func() error {
+		return unix.Sendmsg(conn, appendReply(Reply{Status: Granted}), rights, nil, unix.MSG_NOSIGNAL)
+	}) == nil
 }
 
 func reply(conn int, r Reply) {
 	_ = unix.Sendmsg(conn, appendReply(r), nil, nil, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT) // who went away needs none
-}
-
-// openFolder opens a user's folder, and makes it if it doesn't exist. A process with the
-// descriptor may use it, and none can reach it by its name: the folder around it is the
-// keeper's.
-func (s *Server) openFolder(uid int) (int, error) {
-	path := filepath.Join(s.State, strconv.Itoa(uid))
-	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return -1, err
-	}
-	if err := os.Chmod(path, 0o777); err != nil {
-		return -1, err
-	}
-	return unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 }
 
 func (s *Server) socketPath(uid int) string {

@@ -102,15 +102,72 @@ func TestFolderIsUsedByItsDescriptor(t *testing.T) {
 	dir := startServer(t, os.Getegid())
 	one, _ := wantReply(t, dir, Use, Granted)
 	defer one.Close()
-	file := fmt.Sprintf("/proc/self/fd/%d/file", one.Folder)
-	if err := os.WriteFile(file, []byte("kept"), 0o600); err != nil {
+	if err := os.WriteFile(keptPath(t, &one)+"/file", []byte("kept"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	two, _ := wantReply(t, dir, Use, Granted)
 	defer two.Close()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d/file", two.Folder))
+	text, err := os.ReadFile(keptPath(t, &two) + "/file")
 	if err != nil || string(text) != "kept" {
 		t.Errorf("the next process reads %q, %v", text, err)
+	}
+}
+
+func keptPath(t *testing.T, c *Connection) string {
+	t.Helper()
+	path, err := KeptPath(c.Folder, c.Inner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Inner = -1
+	return path
+}
+
+func TestNoDescriptorLeadsToTheFolder(t *testing.T) {
+	outer, inner, err := OpenFolder(t.TempDir(), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Connection{-1, outer, inner, -1}
+	defer c.Close()
+	if err := os.WriteFile(keptPath(t, &c)+"/file", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(fmt.Sprintf("/proc/self/fd/%d", outer))
+	if err != nil || info.Mode().Perm() != 0o711 {
+		t.Errorf("the outer folder: %v, %v; a user can list it", info, err)
+	}
+	for fd := range 256 {
+		if _, err := os.Stat(fmt.Sprintf("/proc/self/fd/%d/file", fd)); err == nil {
+			t.Errorf("descriptor %d leads to the file", fd)
+		}
+	}
+}
+
+func TestFolderIsMadeOnce(t *testing.T) {
+	state := t.TempDir()
+	var made sync.Map
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			outer, inner, err := OpenFolder(state, 1000)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			path, err := KeptPath(outer, inner)
+			if err != nil {
+				t.Error(err)
+			}
+			made.Store(filepath.Base(path), true)
+			_ = unix.Close(outer)
+		})
+	}
+	all.Wait()
+	count := 0
+	made.Range(func(any, any) bool { count++; return true })
+	if entries, err := os.ReadDir(state); err != nil || len(entries) != 1 || count != 1 {
+		t.Errorf("%d folders were opened, and %v is there, %v; want one", count, entries, err)
 	}
 }
 
@@ -145,11 +202,27 @@ func TestConnectionsOfAUserAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		held = append(held, Connection{fd, -1, -1})
+		held = append(held, Connection{fd, -1, -1, -1})
 		if err := unix.Connect(fd, &unix.SockaddrUnix{Name: dir + "/k.sock"}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	wantReply(t, dir, Ask, Overload)
 	wantReply(t, dir, Ask, Free) // those that say nothing are closed after a while
+}
+
+func TestPeersWithoutTheGroupDoNotStarveTheOthers(t *testing.T) {
+	s := &Server{Group: 7, users: map[int]*user{}}
+	for uid := range inAll { // one user can connect as all of these
+		for s.enter(&unix.Ucred{Uid: uint32(uid), Gid: 1}) {
+		}
+	}
+	for range perUser {
+		if !s.enter(&unix.Ucred{Uid: 1, Gid: 7}) {
+			t.Fatal("a peer with the group isn't let in")
+		}
+	}
+	if s.enter(&unix.Ucred{Uid: 1, Gid: 7}) {
+		t.Error("its connections aren't bounded")
+	}
 }

@@ -17,7 +17,7 @@ const (
 // shows lists the commands that only show what is kept, by their second word; "" is none.
 var shows = map[string][]string{
 	"status": {""}, "guard": {"", "list", "show"}, "rules": {"", "list", "show"}, "hooks": {"", "list"},
-	"config": {"", "get", "list"}, "trust": {"", "list", "show"}, "audit": {"", "verify"},
+	"config": {"", "get", "list"}, "trust": {"list", "show"}, "audit": {"", "verify"},
 }
 
 // Shows reports whether a command only shows what is kept, so that any program may have it
@@ -29,11 +29,13 @@ func Shows(args []string) bool {
 	second := ""
 	if len(args) > 1 && !strings.HasPrefix(args[1], "-") {
 		second = args[1]
+	} else if slices.ContainsFunc(args[1:], func(arg string) bool { return !strings.HasPrefix(arg, "-") }) {
+		return false // after a flag, any word may be the second
 	}
 	return slices.Contains(shows[args[0]], second)
 }
 
-// GivenVariable names the descriptors that hookmux-start passes on: the folder, and for a
+// GivenVariable names the descriptors that hookmux-start passes on: both folders, and for a
 // daemon its socket and the connection to the keeper.
 const GivenVariable = "HOOKMUX_GIVEN"
 

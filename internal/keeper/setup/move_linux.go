@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/keeper"
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
@@ -38,7 +39,11 @@ func Move(way string, folder int) error {
 	if err != nil {
 		return err
 	}
-	kept := filepath.Join("/proc/self/fd", strconv.Itoa(folder), "state")
+	given, err := keeper.KeptPath(folder, folder+1)
+	if err != nil {
+		return err
+	}
+	kept := filepath.Join(given, "state")
 	shim := install.ShimPath(dirs)
 	switch way {
 	case "in":
@@ -55,7 +60,7 @@ func Move(way string, folder int) error {
 		}
 		return link(shim)
 	case "out":
-		if pid := servingPID(folder); pid > 0 {
+		if pid := servingPID(given); pid > 0 {
 			_ = syscall.Kill(pid, syscall.SIGTERM)
 			for end := time.Now().Add(20 * time.Second); syscall.Kill(pid, 0) == nil && time.Now().Before(end); {
 				time.Sleep(10 * time.Millisecond)
@@ -67,8 +72,8 @@ func Move(way string, folder int) error {
 }
 
 // servingPID returns the daemon that wrote its number into the keeper's folder.
-func servingPID(folder int) int {
-	text, err := os.ReadFile(filepath.Join("/proc/self/fd", strconv.Itoa(folder), "run", "daemon.alive"))
+func servingPID(given string) int {
+	text, err := os.ReadFile(filepath.Join(given, "run", "daemon.alive"))
 	if err != nil {
 		return 0
 	}

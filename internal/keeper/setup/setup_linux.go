@@ -346,7 +346,8 @@ func removeFiles() error {
 	return errors.Join(os.RemoveAll(paths.SystemFolder), os.RemoveAll(paths.KeeperState), os.RemoveAll(paths.KeeperRun))
 }
 
-// Folder is the descriptor of a user's folder in the child that moves state.
+// Folder is the descriptor of a user's outer folder in the child that moves state; that of
+// the inner one follows.
 const Folder = 3
 
 // move has a child that runs as the user move state, stop the daemon or set the link.
@@ -359,41 +360,21 @@ func (s *Setup) move(way string) error {
 	if err != nil {
 		return err
 	}
-	folder, err := userFolder(s.User)
+	outer, inner, err := keeper.OpenFolder(paths.KeeperState, s.User)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = folder.Close() }() // a path only
+	files := []*os.File{os.NewFile(uintptr(outer), "outer"), os.NewFile(uintptr(inner), "inner")}
+	defer func() { _, _ = files[0].Close(), files[1].Close() }() // paths only
 	// No one but root may read this program, so no program of the user can take the folder
 	// from the child.
 	cmd := exec.Command(paths.SystemProgram("hookmux-daemon"), "system", "move", way)
 	cmd.Dir = "/"
 	cmd.Env = []string{"HOME=" + u.HomeDir, "USER=" + u.Username, "LOGNAME=" + u.Username, "PATH=" + paths.DefaultPath}
-	cmd.ExtraFiles = []*os.File{folder}
+	cmd.ExtraFiles = files
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(s.User), Gid: uint32(gid)}}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
 	}
 	return nil
-}
-
-// userFolder opens a user's folder as the keeper does, and makes it if it doesn't exist.
-func userFolder(uid int) (*os.File, error) {
-	u, err := user.Lookup(paths.KeeperName)
-	if err != nil {
-		return nil, err
-	}
-	owner, _ := strconv.Atoi(u.Uid)
-	path := filepath.Join(paths.KeeperState, strconv.Itoa(uid))
-	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return nil, err
-	}
-	if err := errors.Join(os.Chown(path, owner, -1), os.Chmod(path, 0o777)); err != nil {
-		return nil, err
-	}
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), path), nil
 }

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ func TestSystemService(t *testing.T) {
 	if os.Getenv(insideVariable) != "" {
 		t.Skip("runs as the child of itself")
 	}
-	base, err := os.MkdirTemp("", "hmsys")
+	base, err := os.MkdirTemp("/var/tmp", "hmsys") // /tmp is another one inside
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,12 +106,14 @@ func TestInside(t *testing.T) {
 		t.Error("the key stayed in the home")
 	}
 	w.wantAnswers()
+	w.wantKept()
 	for _, attack := range attacks {
 		t.Run(attack.name, func(t *testing.T) {
 			at := *w
 			at.T = t
 			attack.do(&at)
 			at.wantBlocked()
+			at.wantKept()
 		})
 	}
 	t.Run("the keeper is gone", func(t *testing.T) {
@@ -139,6 +142,7 @@ func (w *world) makeMachine() {
 	}
 	w.must(unix.Mount("tmpfs", "/run", "tmpfs", 0, "mode=755"))
 	w.must(unix.Mount("tmpfs", "/home", "tmpfs", 0, "mode=755"))
+	w.must(unix.Mount("tmpfs", "/tmp", "tmpfs", 0, "mode=1777"))
 	for name, uid := range map[string]int{"alice": alice, "bob": bob} {
 		w.append("/etc/passwd", fmt.Sprintf("%s:x:%d:%d::/home/%s:/bin/sh\n", name, uid, uid, name))
 		w.append("/etc/group", fmt.Sprintf("%s:x:%d:\n", name, uid))
@@ -235,7 +239,7 @@ func (w *world) makeOldState() {
 	w.shell("mkdir -p " + shim + " ~/.local/state/hookmux /home/alice/.config/hookmux; cp " + w.base + "/bin/hookmux-hook " +
 		w.base + "/bin/hookmux " + shim)
 	accept := func(settings string) {
-		w.shell("for p in /proc/[0-9]*; do case $(cat $p/comm) in hookmux) kill -9 ${p#/proc/};; esac; done 2>/dev/null; rm -rf ~/.local/state/hookmux; mkdir -p ~/.local/state/hookmux; cat > ~/.config/hookmux/config.json <<'E'\n" +
+		w.shell("for p in /proc/[0-9]*; do case $(cat $p/comm) in hookmux) kill -9 ${p#/proc/};; esac; done 2>/dev/null; rm -rf ~/.local/state/hookmux ~/.local/share/hookmux/accepted.once; mkdir -p ~/.local/state/hookmux; cat > ~/.config/hookmux/config.json <<'E'\n" +
 			settings + "\nE")
 		out, err := w.helper(alice, "accept").CombinedOutput()
 		if err != nil {
@@ -315,6 +319,17 @@ func (w *world) wantBlocked() {
 		if verdict != "deny" && verdict != "ask" {
 			w.Errorf("with %v the call passes: %q", env, answer)
 		}
+	}
+}
+
+// wantKept makes sure that the service still has what was accepted: without it every built-in guard
+// blocks, but not what only your own rules refuse.
+func (w *world) wantKept() {
+	w.Helper()
+	w.wait()
+	shown := w.shell(paths.SystemProgram("hookmux") + " config accept --dry-run --json")
+	if !strings.Contains(shown, `"basis": "accepted"`) {
+		w.Errorf("what was accepted is lost: %s", shown[:min(len(shown), 300)])
 	}
 }
 
@@ -413,6 +428,33 @@ var attacks = []struct {
 				w.Errorf("%s: %v %s", way, err, out)
 			}
 		}
+	}},
+	{"lead the daemon into its folder", func(w *world) {
+		w.wait()
+		keys, err := filepath.Glob(filepath.Join(paths.KeeperState, strconv.Itoa(alice), "*", "state", "consent.key"))
+		w.must(err)
+		if len(keys) != 1 {
+			w.Fatalf("keys %v, want one", keys) // else this test tests nothing
+		}
+		key, err := os.ReadFile(keys[0])
+		w.must(err)
+		w.shell("mkdir -p ~/.config/hookmux/rules; cd ~/.config/hookmux/rules; for n in $(seq 3 60); do " +
+			"ln -s /proc/self/fd/$n/state/consent.key a$n.yaml; ln -s /proc/self/fd/$n/consent.key b$n.yaml; " +
+			"ln -s /proc/self/fd/$n c$n.yaml; done; " +
+			"ln -s /proc/self/environ e.yaml; ln -s /proc/self/maps m.yaml")
+		shown := w.shell(paths.SystemProgram("hookmux") + " config accept --dry-run --json")
+		w.Logf("%d bytes are shown", len(shown))
+		if !strings.Contains(shown, "a3.yaml") {
+			w.Errorf("the daemon didn't look at the links: %s", shown)
+		}
+		for _, secret := range []string{strings.TrimSpace(string(key)), filepath.Base(filepath.Dir(filepath.Dir(keys[0])))} {
+			for _, text := range []string{secret, base64.StdEncoding.EncodeToString([]byte(secret))} {
+				if strings.Contains(shown, text) {
+					w.Errorf("the daemon shows %q", text)
+				}
+			}
+		}
+		w.shell("rm -rf ~/.config/hookmux/rules")
 	}},
 	{"pose as the daemon", func(w *world) {
 		w.shell(fmt.Sprintf("kill -9 %d", w.daemon()))

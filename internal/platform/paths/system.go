@@ -59,9 +59,9 @@ func LeavesToSystem(getenv func(string) string) bool {
 // kept is the folder that the keeper gave this process, as a path; "" for none.
 var kept string
 
-// UseKept makes this process keep its state in the folder that it got from the keeper as an
-// open descriptor. No other program can name that folder: its parent belongs to the keeper.
-func UseKept(fd int) { kept = "/proc/self/fd/" + strconv.Itoa(fd) }
+// UseKept makes this process keep its state in the folder that it got from the keeper. The
+// path leads through an open descriptor and a name that no other process knows.
+func UseKept(path string) { kept = path }
 
 // IsAttested reports whether the keeper gave this process its user's folder.
 func IsAttested() bool { return kept != "" }
