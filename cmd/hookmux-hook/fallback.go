@@ -27,9 +27,10 @@ const uncheckedByService = "hookmux could not check this call because neither it
 
 // withoutDaemon answers a call that no daemon answered: if guards may apply, as `hookmux
 // evaluate` decides. It knows which guards are on; the note is only a file that any program
-// of the user can write, so it can only add events.
+// of the user can write, so it can only add events. The client can't read the note that the
+// system service keeps: with the service, each event is evaluated.
 func (c *call) withoutDaemon(stderr io.Writer) neutral.Answer {
-	if c.observes || c.deniesUnavailable() || !c.isGuarded() && !c.coveredByBuiltin() {
+	if c.observes || c.deniesUnavailable() || !c.hasService() && !c.isGuarded() && !c.coveredByBuiltin() {
 		return c.answerUnavailable()
 	}
 	answer, err := c.runEvaluate()
@@ -55,10 +56,16 @@ func (c *call) answerUnavailable() neutral.Answer {
 	case !c.known:
 		return neutral.Answer{Exit: 2, Stderr: unchecked}
 	}
-	if d, err := paths.Find(c.getenv); err == nil && d.IsSystem() {
+	if c.hasService() {
 		return withReason(c.row.Unchecked, uncheckedByService)
 	}
 	return c.row.Unchecked
+}
+
+// hasService reports whether the system service keeps the user's state.
+func (c *call) hasService() bool {
+	d, err := paths.Find(c.getenv)
+	return err == nil && d.IsSystem()
 }
 
 // deniesUnavailable reports whether the user chose that calls are denied while no daemon
@@ -128,7 +135,7 @@ func (c *call) runEvaluate() (neutral.Answer, error) {
 	if err != nil {
 		return neutral.Answer{}, err
 	}
-	if d, err := paths.Find(c.getenv); err == nil && d.IsSystem() {
+	if c.hasService() {
 		program = paths.SystemProgram("hookmux-start")
 	}
 	args := []string{program, "evaluate", "--frame=" + c.request.ID}

@@ -240,7 +240,7 @@ func (w *world) makeOldState() {
 		w.base + "/bin/hookmux " + shim)
 	accept := func(settings string) {
 		w.shell("for p in /proc/[0-9]*; do case $(cat $p/comm) in hookmux) kill -9 ${p#/proc/};; esac; done 2>/dev/null; rm -rf ~/.local/state/hookmux ~/.local/share/hookmux/accepted.once; mkdir -p ~/.local/state/hookmux; cat > ~/.config/hookmux/config.json <<'E'\n" +
-			settings + "\nE")
+			settings + "\nE\ncat > ~/.config/hookmux/hooks.json <<'E'\n" + promptHook + "\nE")
 		out, err := w.helper(alice, "accept").CombinedOutput()
 		if err != nil {
 			w.Fatalf("accept: %v %s", err, out)
@@ -282,6 +282,23 @@ const dangerous = `{"session_id":"s","cwd":"/tmp","hook_event_name":"PreToolUse"
 
 const harmless = `{"session_id":"s","cwd":"/tmp","hook_event_name":"PreToolUse","tool_name":"Bash",` +
 	`"tool_input":{"command":"ls"}}`
+
+// promptHook refuses each prompt; hookmux's own guards don't look at prompts.
+const promptHook = `{"version":1,"hooks":[{"id":"quiet","agent":"*","hookType":"turn.start","handler":"command",` +
+	`"role":"guard","target":"echo no prompts >&2; exit 2"}]}`
+
+const prompt = `{"session_id":"s","cwd":"/tmp","hook_event_name":"UserPromptSubmit","prompt":"hello"}`
+
+// wantPromptBlocked makes a call that only the user's own hook refuses.
+func (w *world) wantPromptBlocked() {
+	w.Helper()
+	cmd := as(alice, nil, w.home()+"/.local/share/hookmux/bin/hookmux-hook", "claude", "UserPromptSubmit", "60")
+	cmd.Stdin = strings.NewReader(prompt)
+	out, err := cmd.CombinedOutput()
+	if !strings.Contains(string(out), `"block"`) && cmd.ProcessState.ExitCode() != 2 {
+		w.Errorf("a prompt passes: %q, %v", out, err)
+	}
+}
 
 // call makes a hook call as alice's agent.
 func (w *world) call(payload string, env ...string) (string, time.Duration) {
@@ -371,8 +388,10 @@ var attacks = []struct {
 	{"stop the daemon", func(w *world) {
 		w.wait()
 		pid := w.daemon()
+		w.wantPromptBlocked()
 		w.shell(fmt.Sprintf("kill -STOP %d", pid))
 		w.wantBlocked()
+		w.wantPromptBlocked()
 		w.shell(fmt.Sprintf("kill -CONT %d", pid))
 	}},
 	{"take the daemon's limits away", func(w *world) {
