@@ -24,7 +24,11 @@ func systemDaemon() int {
 		return 0
 	}
 	var b [5]byte
-	if n, err := syscall.Read(fd, b[:]); err != nil || n != len(b) || b[0] != 'b' {
+	n, err := syscall.Read(fd, b[:])
+	for err == syscall.EINTR { // the kernel doesn't read again where there is a time limit
+		n, err = syscall.Read(fd, b[:])
+	}
+	if err != nil || n != len(b) || b[0] != 'b' {
 		return 0
 	}
 	return int(b[1]) | int(b[2])<<8 | int(b[3])<<16 | int(b[4])<<24
