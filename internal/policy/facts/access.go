@@ -195,6 +195,10 @@ func addReader(add func(Access, ...shell.Word), r *shell.Run, p *programs.Progra
 	if access == Write {
 		words = everythingIn(words)
 	}
+	if reader.First && len(words) > 0 {
+		add(Write, words[0])
+		words = words[1:]
+	}
 	if reader.Second && len(words) > 1 {
 		add(Write, words[1])
 		words = words[:1]
@@ -343,9 +347,13 @@ func addPatched(add func(Access, ...shell.Word), args []shell.Word) {
 	}
 }
 
-// operandWords returns the words that are neither options nor values of the listed short
-// options.
-func operandWords(args []shell.Word, values string) []shell.Word {
+// OwnOperands returns a program's words that are no options and no values of options.
+func OwnOperands(p *programs.Program, args []shell.Word) []shell.Word {
+	return operandWords(args, p.Values, p.LongValues...)
+}
+
+// operandWords returns the words that are no options and no values of the options listed.
+func operandWords(args []shell.Word, values string, long ...string) []shell.Word {
 	var out []shell.Word
 	for i := 0; i < len(args); i++ {
 		t := args[i].Text
@@ -353,7 +361,8 @@ func operandWords(args []shell.Word, values string) []shell.Word {
 			return append(out, args[i+1:]...)
 		}
 		if len(t) > 1 && t[0] == '-' {
-			if len(t) == 2 && strings.IndexByte(values, t[1]) >= 0 {
+			cluster := t[1] != '-' && strings.IndexAny(t[1:], values) == len(t)-2
+			if cluster || slices.Contains(long, t) {
 				i++
 			}
 			continue

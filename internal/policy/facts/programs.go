@@ -119,6 +119,9 @@ func tarExtracts(args []shell.Word) bool {
 
 // FindDeletes reports whether what find finds is deleted.
 func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
+	if own, command := shell.SplitCommand(x.Script.Programs.Of(r.Name()), args); len(command) > 0 {
+		args = append(append(own[:len(own):len(own)], shell.Word{Text: "-exec"}), command...)
+	}
 	behind := false // the words of a command
 	for i, a := range args {
 		switch a.Text {
@@ -130,7 +133,7 @@ func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 			if !behind {
 				return true
 			}
-		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
+		case "-exec", "-execdir", "-ok", "-okdir":
 			behind = true
 			for _, b := range args[i+1:] {
 				if b.Text == ";" {

@@ -89,6 +89,8 @@ func (p *Program) usable() error {
 		field = "optionsFrom"
 	case len(p.Commands) > 0:
 		field = "commands"
+	case p.Fills != nil:
+		field = "fills"
 	case len(p.Aliases) > 0:
 		field = "aliases"
 	case p.Runs != nil && (len(p.Verbs) > 0 || p.Starts != nil) || p.Starts != nil && len(p.Verbs) > 0:
@@ -242,17 +244,29 @@ func (p *Program) Own() bool { return p.source != "" }
 // the start and in their order, and all its options. A word after an option may be its value
 // or an operand; either will do. Dynamic words are given as "".
 func (p *Program) Phrase(effect Effect, args []string) (phrase string, found bool) {
-	phrases := p.phrases(effect)
+	return firstPhrase(p.phrases(effect), args, effect == MayDelete || !p.Own())
+}
+
+func firstPhrase(phrases []phrase, args []string, builtIn bool) (text string, found bool) {
 	if len(phrases) == 0 {
 		return "", false
 	}
 	given := splitArgs(args)
 	for i := range phrases {
-		if given.have(&phrases[i], effect == MayDelete || !p.Own()) {
+		if given.have(&phrases[i], builtIn) {
 			return phrases[i].text, true
 		}
 	}
 	return "", false
+}
+
+// FillsFolder reports whether a command's words have p change whatever lies in a folder.
+func (p *Program) FillsFolder(args []string) bool {
+	if p.Fills == nil {
+		return false
+	}
+	_, found := firstPhrase(readPhrases(p.Fills.When), args, true)
+	return found
 }
 
 // HasEffects reports whether anything is known about the effects of p's subcommands.

@@ -56,7 +56,9 @@ type Program struct {
 	Prints   *Operands         `json:"prints,omitempty" yaml:"prints"`
 	Operands *Access           `json:"operands,omitempty" yaml:"operands"`
 	Files    *FileOptions      `json:"files,omitempty" yaml:"files"`
-	Talks    *Talker           `json:"talks,omitempty" yaml:"talks"`
+	// Fills says that it changes whatever lies in a folder.
+	Fills *Fills  `json:"fills,omitempty" yaml:"fills"`
+	Talks *Talker `json:"talks,omitempty" yaml:"talks"`
 	// Language is the language of the statements it reads: sql, mongo or redis.
 	Language string `json:"language,omitempty" yaml:"language"`
 	// Polls are subcommands that only check a status.
@@ -135,6 +137,7 @@ type Subcommands struct {
 type Reader struct {
 	Output  []string `json:"output,omitempty" yaml:"output"`   // options whose value is a file it writes
 	InPlace []string `json:"inPlace,omitempty" yaml:"inPlace"` // options that have it change its operands
+	First   bool     `json:"first,omitempty" yaml:"first"`     // the first operand is where it writes
 	Second  bool     `json:"second,omitempty" yaml:"second"`   // the second operand is where it writes
 }
 
@@ -161,6 +164,16 @@ type FileOptions struct {
 	// Loads are the files that the program works with, Writes those it creates or changes.
 	Loads  []string `json:"loads,omitempty" yaml:"loads"`
 	Writes []string `json:"writes,omitempty" yaml:"writes"`
+}
+
+// Fills says when a program changes whatever lies in a folder, and in which.
+type Fills struct {
+	When []string `json:"when" yaml:"when"` // phrases, as in Program.Does
+	// Last says that the last operand is the folder; otherwise it's where the program starts,
+	// and what Options and Variables name. An option may have a key: -c=core.worktree.
+	Last      bool     `json:"last,omitempty" yaml:"last"`
+	Options   []string `json:"options,omitempty" yaml:"options"`
+	Variables []string `json:"variables,omitempty" yaml:"variables"`
 }
 
 // Talker is a program that talks to other machines.

@@ -129,7 +129,8 @@ func behindVerb(args []Word, verb string, l *programs.Launcher) ([]Word, bool) {
 	return rest, true
 }
 
-// walkOptionCommands follows options whose value is a command line.
+// walkOptionCommands follows options whose value is a command line, behind a key if the option
+// has one: -p ExecStartPre='text' for -p=ExecStartPre.
 func walkOptionCommands(w *walker, name string, run Run, c inherited) {
 	options := w.out.Programs.Of(name).RunsOptions
 	if len(options) == 0 {
@@ -139,8 +140,11 @@ func walkOptionCommands(w *walker, name string, run Run, c inherited) {
 	args := run.Argv[1:]
 	for i := range args {
 		for _, option := range options {
-			if text, ok := optionValue(args, i, option); ok &&
-				strings.ContainsAny(strings.TrimSpace(text), " \t\n;|&`$") {
+			text, ok := optionValue(args, i, option)
+			if flag, key, keyed := strings.Cut(option, "="); keyed && !ok {
+				text, ok = keyedValue(args, i, flag, key)
+			}
+			if ok && strings.ContainsAny(strings.TrimSpace(text), " \t\n;|&`$") {
 				w.tryText(text, in)
 			}
 		}

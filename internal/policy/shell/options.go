@@ -46,6 +46,16 @@ func optionValue(args []Word, i int, option string) (string, bool) {
 	return "", false
 }
 
+// keyedValue returns the value of key where word i is an option that sets it: -p KEY=text,
+// -pKEY=text. What systemd allows in front of a command is left out.
+func keyedValue(args []Word, i int, option, key string) (string, bool) {
+	text, ok := strings.CutPrefix(args[i].Text, option+key+"=")
+	if given, has := optionValue(args, i, option); !ok && has {
+		text, ok = strings.CutPrefix(given, key+"=")
+	}
+	return strings.TrimLeft(text, "@-:+!|"), ok
+}
+
 func indexOf(args []Word, text string) int {
 	for i, a := range args {
 		if a.Text == text {

@@ -34,16 +34,41 @@ func findExec(w *walker, name string, run Run, c inherited, hops int) bool {
 
 func fdExec(w *walker, name string, run Run, c inherited, hops int) bool {
 	w.recordRun(run, c)
-	args := run.Argv[1:]
-	for i, a := range args {
-		if (a.Text == "-x" || a.Text == "-X" || a.Text == "--exec" || a.Text == "--exec-batch") && i+1 < len(args) {
-			nested := run
-			nested.Argv = markFound(args[i+1:])
-			w.resolveRun(nested, c.withVia(name+" "+a.Text), hops+1)
-			break
-		}
+	if _, command := SplitCommand(w.out.Programs.Of(name), run.Argv[1:]); len(command) > 0 {
+		nested := run
+		nested.Argv = markFound(command)
+		w.resolveRun(nested, c.withVia(name), hops+1)
 	}
 	return true
+}
+
+// SplitCommand divides a program's words at the option behind which all of them are a command's:
+// fd x -x rm, fd x -Hx rm, fd x --exec=rm. Without one, all are its own.
+func SplitCommand(p *programs.Program, args []Word) (own, command []Word) {
+	if p.Starts == nil {
+		return args, nil
+	}
+	for i, a := range args {
+		for _, option := range p.Starts.Rest {
+			if a.Text == option {
+				return args[:i], args[i+1:]
+			}
+			value, joined := strings.CutPrefix(a.Text, option+"=")
+			if short := len(option) == 2 && len(a.Text) > 2 && a.Text[0] == '-' && a.Text[1] != '-'; short && !joined {
+				at := strings.IndexByte(a.Text, option[1])
+				if at < 0 || strings.ContainsAny(a.Text[1:at], p.Starts.Values) {
+					continue
+				}
+				if value, joined = a.Text[at+1:], true; value == "" {
+					return args[:i], args[i+1:]
+				}
+			}
+			if joined {
+				return args[:i], append([]Word{{Text: value, Bare: value}}, args[i+1:]...)
+			}
+		}
+	}
+	return args, nil
 }
 
 // markFound marks the file name that find inserts as unknown.

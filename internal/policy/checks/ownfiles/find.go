@@ -25,6 +25,10 @@ func (c *writer) checkFind() {
 	if !x.FindDeletes(r, args) && !findChanges(x, r, args) || r.Contained {
 		return
 	}
+	if programs.WayOf(r.Name()) == "found-by-name" {
+		c.checkFoundByName(args)
+		return
+	}
 	c.remove(c.rest[:min(len(c.rest), 1)])
 	for i, a := range args {
 		if i == 0 || i > 1 && (args[i-2].Text == "-not" || args[i-2].Text == "!") || i+1 < len(args) &&
@@ -40,6 +44,32 @@ func (c *writer) checkFind() {
 		if seeksOurs(a.Text) || t.isOwned(a.Text) {
 			x.Report.Add("delete", r.Head(), fmt.Sprintf("finds %s and changes or deletes it", a.Text))
 			return
+		}
+	}
+}
+
+// checkFoundByName does the same for fd: a pattern, and the folders it looks in. Unless it's
+// told to, it passes over hidden files below them.
+func (c *writer) checkFoundByName(args []shell.Word) {
+	own, _ := shell.SplitCommand(c.x.Script.Programs.Of(c.r.Name()), args)
+	flags, operands := facts.SplitFlags(own)
+	for _, w := range operands[:min(len(operands), 1)] {
+		if seeksOurs(w.Text) || c.t.isOwned(w.Text) {
+			c.x.Report.Add("delete", c.r.Head(), fmt.Sprintf("finds %s and changes or deletes it", w.Text))
+			return
+		}
+	}
+	operands = operands[min(len(operands), 1):]
+	operands = append(operands[:len(operands):len(operands)],
+		facts.OptionValues(own, "--search-path", "--base-directory", "-C")...)
+	if dir, moved := c.here(); moved && len(operands) == 0 {
+		operands = append(operands, dir)
+	}
+	hidden := facts.HasShort(flags, 'H', 'u') || facts.HasLong(flags, "--hidden", "--unrestricted")
+	for _, w := range operands {
+		p := c.x.ResolveWord(w, c.r)
+		if hidden || !p.Known || strings.Contains(p.Path, "/.") {
+			c.remove([]shell.Word{w})
 		}
 	}
 }
@@ -71,9 +101,12 @@ func findChanges(x *scope, r *shell.Run, args []shell.Word) bool {
 		spec, reads := x.Script.Programs.ReaderOf(name)
 		return reads && facts.ChangesInPlace(args, args, spec.InPlace) || name == "perl" && facts.HasShort(args, 'i')
 	}
+	if _, command := shell.SplitCommand(x.Script.Programs.Of(r.Name()), args); len(command) > 0 {
+		return changes(path.Base(command[0].Text), command)
+	}
 	for i, a := range args {
 		switch a.Text {
-		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X":
+		case "-exec", "-execdir", "-ok", "-okdir":
 			for _, program := range args[i+1 : min(i+2, len(args))] {
 				if changes(path.Base(program.Text), args[i+1:]) {
 					return true

@@ -306,8 +306,13 @@ func checkTmuxOption(x *scope, r *shell.Run) {
 var stoppingVerbs = []string{"stop", "disable", "mask", "kill", "unload", "bootout", "remove", "restart", "freeze",
 	"edit", "set-property", "revert", "clean", "try-restart", "reload-or-restart", "isolate"}
 
+// stoppingMethod finds the same among the methods of systemd on D-Bus: StopUnit, DisableUnitFiles.
+var stoppingMethod = lazyregexp.New(`(?:^|[ .])(?:stop|kill|disable|mask|restart|tryrestart|reloador|freeze|revert|clean|` +
+	`setunitprop|setprop|isolate)`)
+
 // checkServices denies systemctl stop hookmux, and units that are read from a file.
 func (t *Checker) checkServices(x *scope, r *shell.Run) {
+	byMessage := programs.WayOf(r.Name()) == "bus-message"
 	switch r.Name() {
 	case "systemctl", "service", "launchctl", "sv", "rc-service":
 	case "gsettings", "dconf":
@@ -317,16 +322,16 @@ func (t *Checker) checkServices(x *scope, r *shell.Run) {
 		}
 		return
 	default:
-		return
+		if !byMessage {
+			return
+		}
 	}
 	line := strings.ToLower(facts.JoinArgs(r.Args()))
-	if strings.Contains(line, "hookmux") {
-		for _, v := range stoppingVerbs {
-			if facts.HasPhrase(line, v) {
-				x.Report.Add("daemon", r.Head(), "stops or changes the daemon's service")
-				return
-			}
-		}
+	stops := byMessage && stoppingMethod.MatchString(line) ||
+		slices.ContainsFunc(stoppingVerbs, func(verb string) bool { return facts.HasPhrase(line, verb) })
+	if stops && strings.Contains(line, "hookmux") {
+		x.Report.Add("daemon", r.Head(), "stops or changes the daemon's service")
+		return
 	}
 	_, rest := facts.SplitFlags(r.Args())
 	if len(rest) < 2 || r.Contained || r.Remote {

@@ -26,6 +26,10 @@ func (c *writer) checkOperands(name string) {
 		if facts.ChangesInPlace(c.flags, c.rest, spec.InPlace) {
 			c.write(c.rest)
 		}
+		if spec.First {
+			own := facts.OwnOperands(c.x.Script.Programs.Of(name), args)
+			c.write(own[:min(len(own), 1)])
+		}
 		if spec.Second && len(c.rest) > 1 {
 			c.write(c.rest[1:2])
 		}

@@ -3,6 +3,7 @@ package ownfiles
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -105,6 +106,7 @@ func (t *Checker) checkWriter(x *scope, r *shell.Run) {
 		check(c)
 	}
 	c.checkOperands(name)
+	c.checkFilled(x.Script.Programs.Of(name))
 	c.write(facts.OptionValues(r.Args(), x.Script.Programs.FileOptionsOf(name).Writes...))
 	if programs.IsInterpreter(name) && facts.HasWord(r.Args(), "zipfile", "tarfile") && facts.HasWord(r.Args(), "-e", "--extract") {
 		c.remove(c.rest[max(0, len(c.rest)-1):]) // whatever the archive has takes its place
@@ -335,24 +337,64 @@ func (c *writer) checkGit() {
 		c.checkGitConfig(args, flags, paths)
 	case "clone":
 		c.fillClone(paths)
-	case "submodule", "subtree", "worktree":
-		if len(paths) > 1 && paths[0].Text == "add" {
-			if sub == "worktree" {
-				c.fillOwned(paths[1])
-			} else {
-				c.fillClone(append(paths[1:], facts.OptionValues(args, "-P", "--prefix")...))
+	case "worktree":
+		if len(paths) > 1 && (paths[0].Text == "add" || paths[0].Text == "move") {
+			for _, dir := range paths[1:] {
+				c.fillOwned(dir)
 			}
+		}
+	case "submodule", "subtree":
+		if len(paths) > 1 && paths[0].Text == "add" {
+			c.fillClone(append(paths[1:], facts.OptionValues(args, "-P", "--prefix")...))
 		}
 	}
 	c.write(facts.OptionValues(args, "-o", "--output", "--output-directory"))
+}
+
+// checkFilled checks the folders in which a program changes whatever lies there.
+func (c *writer) checkFilled(p *programs.Program) {
+	if len(c.rest) == 0 || !p.FillsFolder(facts.KnownTexts(c.r.Args())) {
+		return
+	}
+	if p.Fills.Last {
+		c.fillOwned(c.rest[len(c.rest)-1])
+		return
+	}
+	for _, option := range p.Fills.Options {
+		name, key, keyed := strings.Cut(option, "=")
+		for _, dir := range facts.OptionValues(c.r.Args(), name) {
+			if given, _, ok := strings.Cut(dir.Text, "="); keyed && ok && strings.EqualFold(given, key) {
+				c.fillOwned(facts.CutWord(dir, len(key)+1))
+			} else if !keyed {
+				c.fillOwned(dir)
+			}
+		}
+	}
+	for i := range c.x.Script.Runs {
+		for _, a := range c.x.Script.Runs[i].Assigns {
+			if slices.Contains(p.Fills.Variables, a.Name) {
+				c.fillOwned(a.Value)
+			}
+		}
+		if &c.x.Script.Runs[i] == c.r {
+			break
+		}
+	}
+	here := shell.Word{Text: ".", Bare: "."}
+	at := c.x.ResolveWord(here, c.r)
+	if !at.Known || path.Clean(at.Path) != path.Clean(c.x.Cwd) || ownRoots()[strings.ToLower(path.Base(at.Path))] {
+		c.fillOwned(here)
+	}
 }
 
 // fillClone checks the folder into which a repository is copied: the second operand, or one named
 // after the repository.
 func (c *writer) fillClone(operands []shell.Word) {
 	switch {
-	case len(operands) > 1:
-		c.fillOwned(operands[1])
+	case len(operands) > 1: // one of them may be an option's value
+		for _, dir := range operands[1:] {
+			c.fillOwned(dir)
+		}
 	case len(operands) == 1 && !operands[0].Dynamic:
 		name := path.Base(strings.TrimSuffix(strings.TrimRight(operands[0].Text, "/"), ".git"))
 		c.fillOwned(shell.Word{Text: name, Bare: name})
@@ -375,6 +417,11 @@ func (c *writer) checkGitConfig(args, flags, paths []shell.Word) {
 		return
 	}
 	c.write(facts.OptionValues(args, "-f", "--file"))
+	for i, key := range paths[:max(0, len(paths)-1)] {
+		if strings.EqualFold(key.Text, "core.worktree") {
+			c.fillOwned(paths[i+1])
+		}
+	}
 	if !facts.HasLong(flags, "--global", "--system") {
 		return
 	}
