@@ -67,6 +67,9 @@ func TestStartFilesOfFileTools(t *testing.T) {
 		{".envrc", `{"new_string":"export HOOKMUX_DISABLED=1"}`, "own-files.environment"},
 		{"app.json", `{"content":"{\"env\":{\"HOOKMUX_DISABLED\": \"1\"}}"}`, "own-files.environment"},
 		{".env", `{"content":"HOOKMUX_CLAUDE_DISABLED=1\n"}`, "own-files.environment"},
+		{".env", `{"content":"A=b\nCLAUDE_CONFIG_DIR=/tmp/x\n"}`, "own-files.environment"},
+		{"sub/.envrc", `{"content":"export CODEX_HOME=/tmp/x"}`, "own-files.environment"},
+		{"src/paths.py", `{"content":"CODEX_HOME = 1"}`, ""},
 		{".env", `{"content":"A=b\n"}`, ""},
 		{"docs/settings.md", `{"content":"HOOKMUX_DISABLED=1 switches it off"}`, ""},
 		{"src/kitty.conf", `{"content":"x"}`, ""},
@@ -80,6 +83,19 @@ func TestStartFilesOfFileTools(t *testing.T) {
 	linked := NewOwnFiles(Options{Machine: facts.Machine{Resolve: fakeLinks(map[string]string{"/home/dev/app/rc": "/home/dev/.bashrc"})}})
 	checkRule(t, linked, devCall(Call{ToolKind: "file_write", Writes: []string{"rc"},
 		Input: []byte(`{"content":"sh x"}`)}), "own-files.launch")
+}
+
+func TestSettingsTools(t *testing.T) {
+	own := NewOwnFiles(Options{})
+	for input, want := range map[string]string{
+		`{"disableAllHooks": true}`:                       "own-files.hooks-off",
+		`{"setting": "disableAllHooks", "value": true}`:   "own-files.hooks-off",
+		`{"value": "true", "setting": "disableAllHooks"}`: "own-files.hooks-off",
+		`{"disableAllHooks": false}`:                      "",
+		`{"setting": "theme", "value": "dark"}`:           "",
+	} {
+		checkRule(t, own, devCall(Call{ToolKind: "other", ToolName: "Config", Input: []byte(input)}), want)
+	}
 }
 
 func TestSearchTools(t *testing.T) {

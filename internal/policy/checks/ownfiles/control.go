@@ -2,8 +2,11 @@ package ownfiles
 
 import (
 	"fmt"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/policy/facts"
@@ -35,6 +38,30 @@ func switchesOff(text string) bool {
 	return strings.Contains(text, "HOOKMUX_") && offSetting.MatchString(text)
 }
 
+// environmentFiles are patterns of files whose variables direnv and others set for what starts
+// in their folder.
+var environmentFiles = []string{".env", ".env.*", ".envrc", "*.env"}
+
+func isEnvironmentFile(w shell.Word) bool {
+	return slices.ContainsFunc(environmentFiles, func(pattern string) bool {
+		ok, _ := path.Match(pattern, path.Base(w.Text))
+		return ok
+	})
+}
+
+// agentSetting finds a variable that keeps an agent from its hooks, where it's set.
+var agentSetting = sync.OnceValue(func() *regexp.Regexp {
+	var names []string
+	for _, known := range agents() {
+		for _, name := range slices.Concat(known.HooksOff.Moves, known.HooksOff.Variables) {
+			if !strings.HasPrefix(name, "XDG_") {
+				names = append(names, regexp.QuoteMeta(name))
+			}
+		}
+	}
+	return regexp.MustCompile(`(?:^|\\n|[\s;'"])(?:` + strings.Join(names, "|") + `)\s*=`)
+})
+
 func (t *Checker) checkAssignment(x *scope, r *shell.Run, name string) {
 	if isHookmuxSetting(name) {
 		x.Report.Add(
@@ -54,17 +81,28 @@ func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 	case "systemctl", "launchctl", "tmux", "setx", "setenv", "dbus-update-activation-environment":
 	case "echo", "printf", "tee", "cat", "sed":
 		writes := name == "tee" || name == "sed" && facts.HasShort(r.Args(), 'i')
+		files := slices.Clone(r.Args())
 		for _, rd := range r.Redirects {
 			writes = writes || rd.Writes()
+			files = append(files, rd.Target)
 		}
 		for _, n := range x.RunsIn(r.To) {
-			writes = writes || n.Name() == "tee"
+			if x.Script.Programs.Of(n.Name()).Kind == programs.KindReplace {
+				writes, files = true, append(files, n.Args()...)
+			}
 		}
 		line := facts.JoinArgs(r.Args())
 		if r.HasInput {
 			line += " " + r.Input.Text
 		}
-		if !writes || !switchesOff(line) {
+		if !writes {
+			return
+		}
+		if slices.ContainsFunc(files, isEnvironmentFile) && agentSetting().MatchString(line) {
+			x.Report.Add("environment", r.Head(), "writes a setting that keeps an agent from its hooks into a file")
+			return
+		}
+		if !switchesOff(line) {
 			return
 		}
 		for _, rd := range r.Redirects {

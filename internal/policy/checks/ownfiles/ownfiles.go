@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell"
@@ -251,10 +252,11 @@ func (t *Checker) checkRedirects(x *scope, r *shell.Run) {
 
 // CheckPaths checks the paths of file tools.
 func (t *Checker) CheckPaths(s *facts.Scope, extra facts.InputPaths) {
+	x := &scope{Scope: s}
+	checkSettingsTool(x)
 	if len(s.Call.Writes) == 0 && len(extra.Writes) == 0 {
 		return
 	}
-	x := &scope{Scope: s}
 	checkWrittenText(x)
 	removes := takesAway(s.Call.ToolName)
 	mine := func(p string) bool {
@@ -280,11 +282,36 @@ func (t *Checker) CheckPaths(s *facts.Scope, extra facts.InputPaths) {
 	}
 }
 
+// hooksSetting finds the setting that switches an agent's hooks off, in the input of a tool that
+// changes settings: {"disableAllHooks": true}, {"setting": "disableAllHooks", "value": true}.
+var hooksSetting = lazyregexp.New(`(?is)"(?:disableAllHooks|hooksDisabled)"(?:\s*:\s*"?(?:true|1)\b|.*"value"\s*:\s*"?(?:true|1)\b)|` +
+	`"value"\s*:\s*"?(?:true|1)\b.*"(?:disableAllHooks|hooksDisabled)"\s*[,}]`)
+
+// checkSettingsTool denies a tool of the agent's own that changes its settings.
+func checkSettingsTool(x *scope) {
+	name := strings.ToLower(x.Call.ToolName)
+	if !strings.Contains(name, "config") && !strings.Contains(name, "setting") {
+		return
+	}
+	if hooksSetting.Match(x.Call.Input) {
+		x.Report.Add("hooks-off", x.Call.ToolName, "disableAllHooks keeps the agent from running its hooks")
+	}
+}
+
 // checkWrittenText denies a file tool that writes a setting which switches hookmux off: agents,
 // direnv and shells read files like .env.
 func checkWrittenText(x *scope) {
 	text, known := facts.WrittenText(x.Call)
-	if !known || !switchesOff(text) {
+	if !known {
+		return
+	}
+	for _, p := range x.Call.Writes {
+		if isEnvironmentFile(shell.Word{Text: p}) && agentSetting().MatchString(text) {
+			x.Report.Add("environment", p, "writes a setting that keeps an agent from its hooks into a file")
+			return
+		}
+	}
+	if !switchesOff(text) {
 		return
 	}
 	for _, p := range x.Call.Writes {
