@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -17,6 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/daemontest/programs"
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
 	"github.com/hookmux/hookmux/internal/platform/sealed"
+	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -24,8 +26,8 @@ import (
 var builtFleet = programs.Shared{Options: programs.Options{Names: []string{"hookmux-fleet"}}}
 
 // startFleet starts a server for daemons that aren't up yet, and makes each a member by its
-// name.
-func startFleet(t *testing.T, members map[string]*daemontest.Bench) {
+// name, in a role or else as an operator.
+func startFleet(t *testing.T, members map[string]*daemontest.Bench, roles map[string]string) {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
@@ -47,7 +49,7 @@ func startFleet(t *testing.T, members map[string]*daemontest.Bench) {
 		seed, _ := user.Seed()
 		public, _ := user.PublicKey()
 		signed, err := protocol.Sign(key, protocol.Record{Fleet: fleet, ID: protocol.MemberID(public), Name: name,
-			Role: protocol.RoleOperator, Key: public, Joined: time.Now()})
+			Role: cmp.Or(roles[name], protocol.RoleOperator), Key: public, Joined: time.Now()})
 		must(err)
 		roster = append(roster, signed)
 		own[name] = map[string]any{"fleet": fleet, "seed": seed, "record": signed}
@@ -80,7 +82,7 @@ func startFleet(t *testing.T, members map[string]*daemontest.Bench) {
 func TestEveryMachineInChromium(t *testing.T) {
 	findBrowser(t)
 	desk, box := daemontest.New(t, newDaemon), daemontest.Another(t, newDaemon)
-	startFleet(t, map[string]*daemontest.Bench{"desk": desk, "build-box": box})
+	startFleet(t, map[string]*daemontest.Bench{"desk": desk, "build-box": box}, nil)
 	w := &world{Bench: desk, T: t, call: desk.Call, patience: daemontest.Patience}
 	w.servePage()
 	w.startBrowser()
@@ -107,6 +109,37 @@ func TestEveryMachineInChromium(t *testing.T) {
 	w.run("answer it", chromedp.Click(button("Approve")))
 	far.hears(said, `"allow"`)
 	w.run("it's gone", chromedp.WaitNotPresent("article", chromedp.ByQuery))
+	if len(w.errors) > 0 {
+		t.Errorf("the page throws: %v", w.errors)
+	}
+}
+
+// The page of a machine that may only look says so of the others, and has no button that answers
+// there.
+func TestReadOnlyMachineInChromium(t *testing.T) {
+	findBrowser(t)
+	desk, box := daemontest.New(t, newDaemon), daemontest.Another(t, newDaemon)
+	startFleet(t, map[string]*daemontest.Bench{"desk": desk, "build-box": box}, map[string]string{"desk": protocol.RoleReader})
+	w := &world{Bench: desk, T: t, call: desk.Call, patience: daemontest.Patience}
+	w.servePage()
+	w.startBrowser()
+	w.pair()
+	looks := box.Dial() // somebody at the other machine
+	defer looks.Close()
+	if _, err := looks.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"` + wire.MethodInboxStream + `"}` + "\n")); err != nil {
+		t.Fatal(err)
+	}
+	box.Eventually("somebody can answer there", func() bool {
+		var info wire.Info
+		return box.Call(wire.MethodInfo, nil, &info) == nil && info.Inbox.CanAnyoneAnswer
+	})
+	far := &world{Bench: box, T: t}
+	_ = far.ask(bash("make release"))
+	card := `//article[contains(., "make release") and contains(., "build-box is read-only from here: answer it there")]`
+	w.run("the other machine's request", chromedp.WaitVisible(card), chromedp.WaitNotPresent(button("Approve")))
+	w.audit("a machine that is read-only")
+	w.run("its session", chromedp.Click("#nav-sessions", chromedp.ByQuery),
+		chromedp.WaitVisible(`//a[contains(@class, "session") and contains(., "Answer it there")]//span[@class="host" and .="build-box (read-only)"]`))
 	if len(w.errors) > 0 {
 		t.Errorf("the page throws: %v", w.errors)
 	}

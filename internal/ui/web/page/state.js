@@ -33,9 +33,11 @@ export const verbOf = (kind, tool) => verbs[kind] || verbs[tools[tool]] || tool
 
 const risky = (one) => one.status === 'waiting' && [...state.requests.values()].some((r) => sessionOf(r) === sessionKey(one) && r.risk === 'high')
 
+const answerThere = (one) => one.hostReadOnly ? 'Answer it there: ' : ''
+
 const doing = (one) => {
   if (one.hostLost) return `${one.host} can’t be reached`
-  if (one.status === 'waiting') return (one.hostReadOnly ? 'Answer it there: ' : '') + (one.asks?.[0] || 'Waiting for you')
+  if (one.status === 'waiting') return answerThere(one) + (one.asks?.[0] || 'Waiting for you')
   if (one.status === 'running') return one.tool ? one.tool.replace(/^\w+/, (name) => verbOf('', name)) : 'Thinking'
   const turn = one.turn
   if (one.status === 'failed') return turn?.error || one.endReason || 'Failed'
@@ -85,9 +87,9 @@ export const askOf = (one) => {
   return one.kind === 'plan' ? `${head.match(/^(.*?) has a plan/)?.[1] || agentName(one.agent)} has a plan` : head
 }
 
-export const aboutLine = (one) => {
+export const aboutLine = (one, before = '') => {
   const { verb, text, code } = about(one)
-  return el('span', { class: 'cut' }, verb ? el('b', {}, verb) : null, verb ? ' ' : null, code ? el('code', {}, code) : text)
+  return el('span', { class: 'cut' }, before, verb ? el('b', {}, verb) : null, verb ? ' ' : null, code ? el('code', {}, code) : text)
 }
 
 export const titleOf = (one) => one.title || base(one.cwd) || one.id.slice(0, 8)
@@ -105,7 +107,7 @@ const row = (one, shown) => el('li', {}, el('a', { class: `session is-${one.stat
   badge(one.agent, 'small', one.status),
   el('span', { class: 'session-main' },
     el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleOf(one)), el('span', { class: 'when', 'data-since': one.since }, ago(one.since))),
-    el('span', { class: 'session-doing' }, el('span', { class: 'hidden' }, `${statusWords[one.status] || one.status}: `), risky(one) ? icon('alert') : null, asking(one) ? aboutLine(asking(one)) : el('span', { class: 'cut' }, doing(one))),
+    el('span', { class: 'session-doing' }, el('span', { class: 'hidden' }, `${statusWords[one.status] || one.status}: `), risky(one) ? icon('alert') : null, asking(one) ? aboutLine(asking(one), answerThere(one)) : el('span', { class: 'cut' }, doing(one))),
     el('span', { class: 'session-place' }, one.host ? el('span', { class: 'host' }, one.hostReadOnly ? `${one.host} (read-only)` : one.host) : null, el('span', { class: 'cut' }, `${agentName(one.agent)} · ${base(one.cwd) || '/'}`)))))
 
 // hostChip chooses one machine's sessions, where there are several machines.
@@ -147,7 +149,7 @@ export const drawSessions = (shown, requests) => {
     (!wanted || [titleOf(one), one.cwd, agentName(one.agent), one.host].some((text) => text?.toLowerCase().includes(wanted))))
   arrange(rail.querySelector('.groups'), groups.flatMap(([name, statuses]) => {
     const rows = list.filter((one) => statuses.includes(one.status) || name === 'Done' && !(one.status in rank))
-      .map((one) => keepSession(sessionKey(one), [titleOf(one), one.status, one.since, one.host, one.cwd, doing(one), asking(one)?.id, one.id === shown, risky(one)], () => row(one, shown)))
+      .map((one) => keepSession(sessionKey(one), [titleOf(one), one.status, one.since, one.host, one.hostReadOnly, one.cwd, doing(one), asking(one)?.id, one.id === shown, risky(one)], () => row(one, shown)))
     if (statuses[0] === 'waiting') rows.unshift(...requests)
     const group = keepGroup(name, '', () => el('div', { class: `group-${statuses[0]}` }, el('h2', {}, name, el('span', { class: 'number' })), el('ul', { class: 'sessions' })))
     group.querySelector('.number').textContent = rows.length
