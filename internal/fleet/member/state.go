@@ -18,6 +18,8 @@ import (
 const (
 	soon  = 150 * time.Millisecond
 	later = time.Second
+	// resendAfter is how soon a state that the server refused is sent again.
+	resendAfter = 2 * time.Second
 )
 
 // keepState renews what the fleet knows about this machine: when something changed, and often
@@ -52,6 +54,8 @@ func (r *run) keepState(ctx context.Context) {
 			r.takeBack()
 		} else if err != nil && ctx.Err() == nil {
 			r.service.Log.Warn("the fleet doesn't take this machine's state", "error", err)
+			services.Pause(resendAfter, ctx.Done())
+			poke(r.changed) // a request in it may be new
 		}
 	}
 }
