@@ -164,7 +164,7 @@ func planWord(mode string) string {
 	case "accept":
 		return "plan accepted"
 	case "auto":
-		return "plan accepted with auto-edit"
+		return "plan accepted, all edits allowed"
 	case "manual":
 		return "plan accepted, edits reviewed"
 	case "reject":

@@ -25,6 +25,16 @@ func TestWays(t *testing.T) {
 	}
 }
 
+// What was decided about a plan is said as the keys say it.
+func TestDecidedPlan(t *testing.T) {
+	for mode, want := range map[string]string{"accept": "plan accepted", "auto": "plan accepted, all edits allowed",
+		"manual": "plan accepted, edits reviewed", "reject": "plan sent back"} {
+		if got := DecidedWord(&wire.InboxDecision{Plan: mode}); got != want {
+			t.Errorf("%s: %q, want %q", mode, got, want)
+		}
+	}
+}
+
 // Each way to accept a plan has its flag, and a plan is sent back with feedback.
 func TestWaysWithAPlan(t *testing.T) {
 	item := &wire.InboxRequest{ID: "kw4m", Choices: []string{"accept", "auto", "manual", "reject"}}

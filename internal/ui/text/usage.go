@@ -13,16 +13,16 @@ func UsedInWords(u *wire.SessionUsage) string {
 	}
 	words := wire.Count(u.Tokens) + " tokens"
 	if u.CostUSD != nil {
-		words = wire.Dollars(*u.CostUSD) + ", " + words
+		words = wire.Dollars(*u.CostUSD) + " · " + words
 		if u.Plan {
-			words = wire.Dollars(*u.CostUSD) + " list price, " + wire.Count(u.Tokens) + " tokens"
+			words = wire.Dollars(*u.CostUSD) + " list price · " + wire.Count(u.Tokens) + " tokens"
 		}
 	}
 	if u.UnpricedTokens > 0 {
-		words += ", " + wire.Count(u.UnpricedTokens) + " without a price"
+		words += " · " + wire.Count(u.UnpricedTokens) + " without a price"
 	}
 	if u.ContextLeft != nil {
-		words += fmt.Sprintf(", %.0f%% of the context left", *u.ContextLeft)
+		words += fmt.Sprintf(" · %.0f%% context left", *u.ContextLeft)
 	}
 	return words
 }
