@@ -132,7 +132,7 @@ func moments(home string) []moment {
 				stop(second, "Without a clean build I cannot check the upgrade.", true)})},
 		{agent: "claude", id: "4f5f77f8-60ce-45d8-9a9e-edeaa253d8a4", folder: at("api"), common: claude, steps: join(
 			prompt(second, "Add a cache to the product list"),
-			quietCall(second, 1, "Grep", members{"pattern": "load\\(id\\)"}, "", second),
+			quietCall(second, 1, "Bash", members{"command": "rg -n 'load\\(id\\)'"}, "products.go:41: return load(id)", second),
 			quietCall(second, 2, "Read", members{"file_path": at("api/products.go")}, "", second),
 			[]step{{after: 2 * second, event: "PermissionRequest", asks: true, fields: members{
 				"tool_name": "AskUserQuestion", "tool_input": members{"questions": []any{members{
