@@ -153,7 +153,7 @@ func TestDetailsFollowTheStatus(t *testing.T) {
 	done := running
 	done.Status = wire.StatusDone
 	s.send(sessionMsg(wire.SessionChange{Session: done}))
-	if text := s.text(); strings.Contains(text, "running for") || !strings.Contains(before, "running for") {
+	if text := s.text(); strings.Contains(text, "just started") || !strings.Contains(before, "just started") {
 		t.Errorf("it is said to run:\n%s\nwant done; before:\n%s", text, before)
 	}
 }
@@ -237,7 +237,7 @@ func TestRowsAreBelowTheirTitles(t *testing.T) {
 				switch {
 				case line.row < 0 && line.section != noSection:
 					section = line.section
-					above += line.above + line.more
+					above += len(line.above) + line.more
 				case line.row >= 0:
 					if got := l.rows[line.row].section; got != section && got != sectionWaiting {
 						t.Errorf("height %d, cursor on %s: %s is below %q", height, l.rows[i].key(), l.rows[line.row].key(), sectionTitles[section])

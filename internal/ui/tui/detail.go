@@ -116,21 +116,24 @@ func requestPage(m *Model, r *row, width int) *page {
 	return p
 }
 
-// planKeys say which key answers a plan how, as a question's options do in its text.
+// planKeys say which key answers a plan how, as a question's options do in its text; nothing if
+// the line at the bottom has room for all of them.
 func (m *Model) planKeys(item *wire.InboxRequest) []string {
 	if item.Kind != "plan" || m.opts.Sidebar {
 		return nil
 	}
 	var lines []string
+	var keys []binding
 	for _, b := range bindings() {
 		if (b.approves || b.refuses) && b.group == groupAnswer && b.when(m) {
+			keys = append(keys, b)
 			lines = append(lines, "  "+styleAccent.Render(b.name)+"  "+b.helpText())
 		}
 	}
-	if len(lines) > 0 {
-		lines = append([]string{""}, lines...)
+	if _, cut := (frame{m}).fitKeys(keys, keysHint()); cut == 0 {
+		return nil
 	}
-	return lines
+	return append([]string{""}, lines...)
 }
 
 // effectOf describes what a request's call would do. That no rule matches is the usual case and
@@ -364,10 +367,14 @@ func (m *Model) longFolder(path string) string {
 func stateText(r *row, now time.Time) string {
 	age := now.Sub(r.since())
 	switch r.section {
-	case sectionRunning:
-		return "running for " + ageText(age)
 	case sectionDone, sectionFailed, sectionEnded:
 		return sectionWords[r.section] + " " + agoText(age)
+	}
+	switch {
+	case age < time.Second && r.section == sectionRunning:
+		return "just started"
+	case age < time.Second:
+		return "now " + sectionWords[r.section]
 	}
 	return sectionWords[r.section] + " for " + ageText(age)
 }

@@ -35,6 +35,8 @@ type decided struct {
 	Shown   string    `json:"shown"` // without secrets
 	At      time.Time `json:"at"`
 
+	Answer event.Answer `json:"answer"`
+
 	body *body // wrapped
 }
 
@@ -43,12 +45,38 @@ func (d *decided) inWords() string {
 	switch {
 	case d.Kind == "question" && d.Verdict == "allow":
 		return "answered"
+	case d.Kind == "plan" && d.Verdict == "allow":
+		return "accepted"
+	case d.Kind == "plan" && d.Verdict == "deny":
+		return "sent back"
 	case d.Verdict == "allow":
 		return "approved"
 	case d.Verdict == "deny":
 		return "denied"
 	}
 	return termsafe.Line(d.Verdict, 20)
+}
+
+// about says what a question was answered with, a plan's title, or the command.
+func (d *decided) about() string {
+	if words := answerWords(d.Answer.Answers); words != "" {
+		return words
+	}
+	if d.Kind == "plan" {
+		if title := planTitle(d.Shown); title != "" {
+			return title
+		}
+	}
+	return commandOf(d.Shown)
+}
+
+// answerWords returns the answers to an agent's questions.
+func answerWords(answers []event.QuestionAnswer) string {
+	var words []string
+	for _, a := range answers {
+		words = append(words, a.Words())
+	}
+	return termsafe.Line(strings.Join(words, "; "), 200)
 }
 
 func (d *decided) head(now time.Time, width int) []string {
@@ -59,8 +87,8 @@ func (d *decided) head(now time.Time, width int) []string {
 	case d.By != "":
 		line += " by " + text.Who(d.By)
 	}
-	if d.Reason != "" {
-		line += ": " + termsafe.Line(d.Reason, 0)
+	if said := cmp.Or(d.Reason, answerWords(d.Answer.Answers)); said != "" {
+		line += ": " + termsafe.Line(said, 0)
 	}
 	return append(indentWrapped("", line, width), "")
 }
@@ -363,11 +391,7 @@ func answerText(ev *event.Event, label string, d *event.Decision) string {
 	case isPlan:
 		return yes + "you approved the plan"
 	case len(answer.Answers) > 0:
-		var words []string
-		for _, a := range answer.Answers {
-			words = append(words, a.Words())
-		}
-		return yes + "you answered: " + termsafe.Line(strings.Join(words, "; "), 200)
+		return yes + "you answered: " + answerWords(answer.Answers)
 	}
 	return yes + "you approved " + label
 }

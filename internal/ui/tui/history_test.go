@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 // An answer given while the history is shown appears in it.
 func TestHistoryIsReadAgainAfterAnAnswer(t *testing.T) {
 	s := newScreen(t, 80, 40)
+	ended := noon.Add(-time.Hour)
+	s.send(sessionsMsg{{ID: "s4", Agent: "codex", Status: "idle", Title: "old", Ended: &ended}})
 	item := s.request("k1", nil)
 	s.arrive(item)
 	s.press("h")
@@ -28,6 +31,42 @@ func TestHistoryIsReadAgainAfterAnAnswer(t *testing.T) {
 	s.send(historyDueMsg{})
 	if len(s.model.board.decided) == 0 || s.model.historyDue {
 		t.Errorf("%d answers, due again: %v", len(s.model.board.decided), s.model.historyDue)
+	}
+}
+
+// A history with nothing in it isn't open: what is answered later doesn't appear by itself, and
+// the next h shows it.
+func TestEmptyHistoryStaysHidden(t *testing.T) {
+	s := newScreen(t, 80, 40)
+	item := s.request("k1", nil)
+	s.arrive(item)
+	s.press("h")
+	s.mustShow("There's no history yet")
+	s.daemon.entries = journalOf("s4")
+	s.end(item)
+	if s.model.historyDue || strings.Contains(s.text(), "Answered") {
+		t.Errorf("the history appears by itself:\n%s", s.text())
+	}
+	s.press("h")
+	s.mustShow("Answered", "History: 1 answered")
+	s.press("h")
+	s.mustShow("History is hidden.")
+}
+
+// The history names the answer to a question and the title of a plan.
+func TestHistoryNamesWhatWasDecided(t *testing.T) {
+	plan := "Claude Code has a plan\nin /home/me/shop\n  # Move to the new database\n  \n  1. Copy it.\n"
+	redis := event.Answer{Answers: []event.QuestionAnswer{{Options: []string{"Redis"}}}}
+	for want, d := range map[string]decided{
+		"answered: Redis": {Kind: "question", Verdict: "allow", Answer: redis,
+			Shown: "Claude Code asks\nWhere?\n  1) In memory\n  2) Redis\n"},
+		"accepted: Move to the new database":  {Kind: "plan", Verdict: "allow", Shown: plan},
+		"sent back: Move to the new database": {Kind: "plan", Verdict: "deny", Shown: plan},
+		"approved: $ make":                    {Kind: "permission", Verdict: "allow", Shown: "Claude Code wants to run\n  $ make\n"},
+	} {
+		if got := doingText(&row{decided: &d}); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

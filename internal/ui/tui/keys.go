@@ -114,7 +114,7 @@ func bindings() []binding {
 		binding{keys: keys("b", "pgup"), name: "b", does: "page back", when: always, run: scroll(-1), always: true},
 		binding{keys: keys("/"), name: "/", does: "filter", help: "filter; Esc clears it", when: always, run: startFilter, always: true, told: isCrowded},
 		binding{keys: keys("esc"), name: "Esc", does: "show all", help: hidden, when: always, run: clearFilter, always: true, told: isFiltered},
-		binding{keys: keys("h", "e"), name: "h", does: "history", help: "history: answered, ended", when: always, run: toggleHistory, always: true},
+		binding{keys: keys("h"), name: "h", does: "history", help: "history: answered, ended", when: always, run: toggleHistory, always: true},
 		binding{keys: keys("?"), name: "?", does: "keys", help: "this help", when: always, run: showHelp, always: true},
 		binding{keys: keys("q", "ctrl+c"), name: "q", does: "quit", when: always,
 			run: func(*Model) tea.Cmd { return tea.Quit }, always: true},
@@ -371,7 +371,7 @@ func whyNotThisKey(item *wire.InboxRequest, key string) string {
 	case key == "s":
 		return "It's waiting for your answer; answer it first."
 	case key == "B":
-		return "B approves several harmless commands at once, and there's at most one."
+		return "B needs at least two harmless requests."
 	case key == "A" && slices.Contains(item.Choices, "always") && item.NoRule != "":
 		return "No permission can be saved for this call: " + termsafe.Line(item.NoRule, 0)
 	case len(key) == 1 && strings.Contains(optionKeys, key):
@@ -395,6 +395,9 @@ func handleConfirmKey(m *Model, key string) tea.Cmd {
 	switch {
 	case key != c.yes:
 		m.mode, m.status = modeList, "Nothing was done."
+		if key == "esc" {
+			m.status = ""
+		}
 		return nil
 	case m.keyAt.Sub(c.since) < settleTime || m.pressed.held:
 		return nil

@@ -43,7 +43,7 @@ type listLine struct {
 	section section // of a title
 	part    int     // of the row's lines
 	more    int     // so many more rows need the user than fit
-	above   int     // so many rows are hidden between this title and the line before it
+	above   []row   // hidden between this title and the line before it
 }
 
 // newList puts the rows in order.
@@ -189,7 +189,7 @@ func (l *list) linesDownTo(lines []listLine, last, height int) []listLine {
 	}
 	for _, line := range lines[:top] {
 		if line.row >= 0 && line.part == 0 {
-			title.above++
+			title.above = append(title.above, l.rows[line.row])
 		}
 	}
 	return append([]listLine{title}, lines[top:min(len(lines), top+height-1)]...)
@@ -208,8 +208,10 @@ func (f frame) titleText(line listLine) string {
 		return style.Render(fmt.Sprintf(" %s %d more waiting · Tab goes there", mark, line.more))
 	}
 	above := ""
-	if line.above > 0 {
-		above = styleFaint.Render(fmt.Sprintf("  ↑ %d more", line.above))
+	if n := len(line.above); n > 0 && line.above[0].section == line.section {
+		above = styleFaint.Render(fmt.Sprintf("  ↑ %d more", n))
+	} else if n > 0 {
+		above = styleFaint.Render("  ↑ " + hiddenText(line.above))
 	}
 	if line.section == sectionWaiting {
 		return styleBold.Render(" "+sectionTitles[line.section]) + above
@@ -368,7 +370,7 @@ func findWord(s, filter string) (at, n int) {
 func doingText(r *row) string {
 	switch {
 	case r.decided != nil:
-		return r.decided.inWords() + ": " + commandOf(r.decided.Shown)
+		return r.decided.inWords() + ": " + r.decided.about()
 	case r.request == nil:
 		return termsafe.Line(text.Doing(r.session), 200)
 	case isWindow(r.request):
@@ -393,10 +395,8 @@ func requestAbout(item *wire.InboxRequest) string {
 		return termsafe.Line(item.Questions[0].Text, 200)
 	}
 	if item.Kind == "plan" {
-		for line := range wire.CardLines(item.Shown[:min(len(item.Shown), 4096)]) {
-			if said := strings.TrimLeft(strings.TrimSpace(line.Text), "# "); line.Kind != wire.OwnLine && said != "" {
-				return termsafe.Line(said, 200)
-			}
+		if title := planTitle(item.Shown); title != "" {
+			return title
 		}
 	}
 	if said := commandOf(item.Shown); item.Effect == "" || strings.HasPrefix(said, "$ ") {
@@ -404,6 +404,16 @@ func requestAbout(item *wire.InboxRequest) string {
 	}
 	effect, _, _ := strings.Cut(item.Effect, " · ")
 	return termsafe.Line(effect, 200)
+}
+
+// planTitle returns the first line of a card's plan, without the marks of a heading.
+func planTitle(card string) string {
+	for line := range wire.CardLines(card[:min(len(card), 4096)]) {
+		if said := strings.TrimLeft(strings.TrimSpace(line.Text), "# "); line.Kind != wire.OwnLine && said != "" {
+			return termsafe.Line(said, 200)
+		}
+	}
+	return ""
 }
 
 // commandOf returns the first command of a card, or what the card begins with.
@@ -450,8 +460,22 @@ func (f frame) shownLines(height int) (lines []listLine, hidden []row) {
 		}
 		return nil
 	}
-	if len(below()) == 0 || height < 5 {
+	next := below()
+	switch {
+	case len(next) == 0 || height < 2:
 		return lines, nil
+	case height >= 5:
+	case next[0].section != sectionWaiting:
+		return lines, nil // in so short a list only what needs the user is worth a line
+	default:
+		lines = f.list.visible(f.selected, height-1)
+		more := listLine{row: -1, section: sectionWaiting}
+		for _, r := range below() {
+			if r.section == sectionWaiting {
+				more.more++
+			}
+		}
+		return append(slices.Clip(lines), more), nil
 	}
 	if len(lines) == height {
 		lines = f.list.visible(f.selected, height-1)

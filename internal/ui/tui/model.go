@@ -326,8 +326,9 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		m.board.setDecided(msg.decided)
 		switch {
 		case msg.err != nil:
-			m.status = errorText(msg.err)
+			m.status, m.withHistory = errorText(msg.err), m.withHistory && !m.historyOpened
 		case len(msg.decided) == 0 && m.list.counts[sectionEnded] == 0:
+			m.withHistory = false // what is answered later doesn't appear by itself
 			m.status = "There's no history yet: nothing was answered, and no session ended."
 		case m.historyOpened:
 			m.status = fmt.Sprintf("History: %d answered, %d ended. h hides it.", len(msg.decided), m.list.counts[sectionEnded])

@@ -56,7 +56,7 @@ func handleStartKey(m *Model, msg tea.KeyPressMsg, key string) tea.Cmd {
 	m.status = ""
 	switch key {
 	case "esc":
-		m.mode, m.status = modeList, "Nothing was started."
+		m.mode = modeList
 	case "tab", "down":
 		s.at = min(s.at+1, lastStartField)
 	case "shift+tab", "up":

@@ -44,9 +44,8 @@ func TestStartAnAgent(t *testing.T) {
 	s.press("enter", "enter")
 	s.mustShow("worktree taken already exists")
 	s.press("n", "esc")
-	s.mustShow("Nothing was started.")
-	if len(started) != 2 {
-		t.Errorf("started %d times, want twice", len(started))
+	if len(started) != 2 || s.model.mode != modeList || s.model.status != "" {
+		t.Errorf("started %d times, want twice; Esc leaves mode %d and %q", len(started), s.model.mode, s.model.status)
 	}
 }
 

@@ -515,8 +515,11 @@ func (f frame) keyLine() string {
 			return 0
 		})
 	}
-	return f.joinKeys(shown, styleAccent.Render("?")+" keys")
+	return f.joinKeys(shown, keysHint())
 }
+
+// keysHint ends the line of keys: it has only some of them.
+func keysHint() string { return styleAccent.Render("?") + " keys" }
 
 func btoi(b bool) int {
 	if b {
@@ -555,8 +558,13 @@ func (f frame) bottomWidth() int {
 
 // joinKeys are as many keys as fit, and what comes at the end; the help has them all.
 func (f frame) joinKeys(list []binding, last string) string {
-	line := ""
-	for _, b := range list {
+	line, _ := f.fitKeys(list, last)
+	return line
+}
+
+// fitKeys is joinKeys, and says how many keys didn't fit.
+func (f frame) fitKeys(list []binding, last string) (line string, cut int) {
+	for i, b := range list {
 		ink := styleAccent
 		switch {
 		case b.approves:
@@ -569,11 +577,11 @@ func (f frame) joinKeys(list []binding, last string) string {
 			part = styleFaint.Render(b.name+" "+b.does) + "  "
 		}
 		if ansi.StringWidth(line+part+last) > f.bottomWidth() {
-			break
+			return line + last, len(list) - i
 		}
 		line += part
 	}
-	return line + last
+	return line + last, 0
 }
 
 // helpLines returns all keys by what they are for. A key that does several things, each in its
