@@ -75,3 +75,36 @@ func TestPicturesOfDocs(t *testing.T) {
 		}
 	}
 }
+
+// The pictures show the keys that the view shows now, with the words it has for them.
+func TestPicturesShowTheKeys(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays the demo")
+	}
+	recorded, err := recordDemo(wide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := recorded.at("Claude Code has a plan", "Compare row counts")
+	if plan == nil {
+		t.Fatal("the demo never showed a plan")
+	}
+	lines := strings.Split(strings.TrimSpace(plainText(plan[0].text)), "\n")
+	squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
+	keys := strings.Split(strings.TrimSpace(lines[len(lines)-1]), "  ")
+	if len(keys) < 3 {
+		t.Fatalf("the last line is %q, want keys", lines[len(lines)-1])
+	}
+	for _, name := range []string{"request.svg", "demo.svg"} {
+		svg, err := os.ReadFile("../../../docs/pictures/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := squeeze(textOf(t, string(svg)))
+		for _, key := range keys {
+			if !strings.Contains(said, squeeze(key)) {
+				t.Errorf("%s has no key %q; run make pictures", name, key)
+			}
+		}
+	}
+}
