@@ -214,7 +214,7 @@ func TestKeysInChromium(t *testing.T) {
 	var left string
 	w.run("the permission that's shown first", chromedp.WaitVisible(button("save a permission")), settled, chromedp.Text(".left", &left, chromedp.ByQuery),
 		chromedp.KeyEvent("A"), chromedp.WaitVisible(".rule", chromedp.ByQuery), chromedp.KeyEvent("\x1b"), chromedp.WaitNotVisible(".rule", chromedp.ByQuery))
-	if !strings.HasPrefix(left, "back to Claude Code in ") {
+	if !strings.HasPrefix(left, "Goes back to Claude Code in ") {
 		t.Errorf("how long it waits: %q", left)
 	}
 	w.run("its session's title", chromedp.WaitVisible(`//article//header//a[contains(., "Lint the shop")]`), chromedp.WaitVisible(`//div[@class="group-waiting"]//button[contains(., "Lint the shop")]`))

@@ -194,7 +194,7 @@ func (w *world) busyDay() []chan string {
 	return said
 }
 
-// writeUsage leaves records of a week, as Claude Code and Codex write them, and sets a budget.
+// writeUsage leaves records of a week, as Claude Code and Codex write them, what's left of their plans, and a budget.
 func (w *world) writeUsage() {
 	w.T.Helper()
 	var b bytes.Buffer
@@ -217,6 +217,11 @@ func (w *world) writeUsage() {
 	}
 	w.Write(filepath.Join(w.Dirs.Home, ".claude/projects/-home-you-shop/s1.jsonl"), b.String())
 	w.MustCall(wire.MethodBudgetAdd, wire.BudgetParams{Budget: " day=40usd ask=80% block=100%"}, nil)
+	fiveHours, days := time.Now().Add(2*time.Hour), time.Now().Add(4*24*time.Hour)
+	for agent, used := range map[string][2]float64{"claude": {84, 31}, "codex": {46, 12}} {
+		w.MustCall(wire.MethodUsageWindows, wire.UsageWindowsParams{Agent: agent, Windows: []wire.UsageWindow{
+			{Window: "5h", Used: used[0], Resets: &fiveHours}, {Window: "7d", Used: used[1], Resets: &days}}}, nil)
+	}
 }
 
 // waiting returns the one request that waits.

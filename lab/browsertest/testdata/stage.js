@@ -33,14 +33,14 @@
     }
     else if (value.paired && value.id) Object.assign(value, { paired: '2026-11-16T10:00:00Z', address: '192.168.1.23' }, innerWidth < 940 ? { browser: 'Chrome on Android' } : { name: 'MacBook', browser: 'Chrome on macOS' })
     else if (value.home && value.requests) Object.assign(value, { home: '/home/you', time: now })
-    else if (key === 'events') value.forEach((one, i) => { one.time = new Date(+morning + i * minute).toISOString() })
+    else if (key === 'events') value.forEach((one, i) => { one.time = new Date(now + (i - 6) * minute).toISOString() })
     return value
   }
   const parse = JSON.parse
   JSON.parse = (text) => parse(text, set)
   Response.prototype.json = async function () { return JSON.parse(await this.text()) }
   const localTime = Date.prototype.toLocaleTimeString
-  Date.prototype.toLocaleTimeString = function (...how) { return localTime.apply(+this === now ? new Date(+morning + 6 * minute) : this, how) }
+  Date.prototype.toLocaleTimeString = function (...how) { return localTime.apply(new Date(+this - now + +morning + 6 * minute), how) }
   // Today is a Thursday.
   const local = Date.prototype.toLocaleDateString
   Date.prototype.toLocaleDateString = function (language, options) {

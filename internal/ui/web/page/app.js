@@ -1,5 +1,5 @@
 // hookmux's page: what waits for you, what your agents do, and your answers.
-import { el, icon, ago } from './dom.js'
+import { el, icon, since } from './dom.js'
 import { code, connect, connecting } from './boot.js'
 import { forget } from './key.js'
 import { state, main, wide, sessionKey, announce, drawLeft, drawSessions, placeSessions } from './state.js'
@@ -63,10 +63,13 @@ const warn = ({ name, id, browser, address }) => {
   document.body.append(node)
 }
 
+const drawAges = () => { for (const node of document.querySelectorAll('[data-since]')) node.textContent = since(node.dataset.since) }
+
 const setLink = (link) => {
   if (state.link !== link && state.ready) drawSoon()
   state.link = link
   document.documentElement.classList.toggle('stale', link === 'offline')
+  drawAges()
   const node = document.getElementById('link')
   node.className = `link ${link}`
   node.textContent = { live: 'Connected', connecting: 'Connecting…', offline: 'Offline' }[link] || ''
@@ -197,7 +200,7 @@ addEventListener('hashchange', () => {
 })
 
 setInterval(() => {
-  for (const node of document.querySelectorAll('[data-since]')) node.textContent = ago(node.dataset.since)
+  drawAges()
   document.querySelectorAll('.left').forEach(drawLeft)
 }, 5000)
 

@@ -1,6 +1,6 @@
 // A request as you decide about it. Below a title, what's drawn is the text of `shown` and
 // nothing but it, line by line: its hash is what your answer signs.
-import { el, icon, badge, ring, ago, base, short } from './dom.js'
+import { el, icon, badge, ring, since, base, short } from './dom.js'
 import { sha256 } from './key.js'
 import { state, folderOf, agentName, drawLeft, askOf } from './state.js'
 
@@ -166,15 +166,17 @@ const effectNodes = (effect, risky) => {
   return [parts.filter((part) => !plain(part)).join(' · '), el('small', {}, parts.filter(plain).map((part) => ` · ${part}`).join(''))]
 }
 
+const ruleVerbs = { 'run exactly': 'Runs exactly', 'write and edit': 'Writes and edits' }
+
 // ruleText is a permission as a control shows it.
 const ruleText = (request) => {
   const [, what, to] = request.rule.match(/^(run exactly|write and edit): (.*)$/s) || []
-  return !what ? request.rule : `${what} ${what.startsWith('run') || request.host ? to : to.split(', ').map((one) => short(one, state.home)).join(', ')}`
+  return !what ? request.rule : `${ruleVerbs[what]} ${what.startsWith('run') || request.host ? to : to.split(', ').map((one) => short(one, state.home)).join(', ')}`
 }
 
 // ruleNodes is that with what it allows as code.
 const ruleNodes = (request) => {
-  const [, what, to] = ruleText(request).match(/^(run exactly|write and edit) (.*)$/s) || []
+  const [, what, to] = ruleText(request).match(/^(Runs exactly|Writes and edits) (.*)$/s) || []
   return what ? [`${what} `, el('code', {}, to)] : ruleText(request)
 }
 
@@ -221,7 +223,7 @@ const body = (request, may) => {
       case 'diff': {
         into(diff(lines, request.line || (lines.every((l) => l.kind === 'added') ? 1 : 0), sourceFile.test(file?.textContent)))
         const sum = (kind) => lines.filter((l) => l.kind === kind).length
-        file?.firstChild.append(el('span', { class: 'sum', 'aria-hidden': 'true' }, el('span', { class: 'sum-added' }, `+${sum('added')}`), el('span', { class: 'sum-removed' }, `−${sum('removed')}`)))
+        file?.firstChild.append(el('span', { class: 'sum', 'aria-hidden': 'true' }, sum('added') ? el('span', { class: 'sum-added' }, `+${sum('added')}`) : null, sum('removed') ? el('span', { class: 'sum-removed' }, `−${sum('removed')}`) : null))
         break
       }
       case 'plan':
@@ -304,7 +306,7 @@ const form = (request, id) => {
 }
 
 const planNames = { accept: 'Accept', auto: 'Accept, then allow all edits', manual: 'Accept and review each edit' }
-const planNotes = { accept: 'In its earlier mode', auto: 'Edits won’t ask you in this session', manual: 'Asks you before each edit' }
+const planNotes = { accept: 'Same permissions as before planning', auto: 'Edits won’t ask you in this session', manual: 'Asks you before each edit' }
 const planKeys = { manual: 'm' }
 
 const holdTime = 700 // milliseconds
@@ -357,7 +359,7 @@ const draw = (node, request, { act, release, may, title }) => {
         el('h2', {}, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title() || base(request.cwd) || request.session.slice(0, 8))),
         el('p', { class: 'where bits', title: head }, el('span', { class: 'asks-what' }, askOf(request)),
           folder ? el('span', { class: 'folder', title: request.cwd }, folder) : '', request.host ? el('span', { class: 'host' }, request.host) : '', may ? null : left)),
-      el('span', { class: 'when' }, el('span', { class: 'hidden' }, 'asked '), el('span', { 'data-since': request.createdAt }, ago(request.createdAt)))),
+      el('span', { class: 'when' }, el('span', { class: 'hidden' }, 'asked '), el('span', { 'data-since': request.createdAt }, since(request.createdAt)))),
     effect ? el('p', { class: 'effect' }, icon(risky ? 'alert' : 'bolt'), el('span', {}, effectNodes(effect, risky))) : null,
     el('div', { class: 'body' }, body(request, may)),
     request.note ? el('p', { class: 'note' }, request.note) : null)

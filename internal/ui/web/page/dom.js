@@ -37,6 +37,9 @@ export const base = (path) => (path || '').replace(/\/+$/, '').split('/').pop() 
 
 export const clock = (time) => new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 
+// since is a time's age; of the last day it's the time itself while the page hears nothing new.
+export const since = (time) => document.documentElement.classList.contains('stale') && Date.now() - new Date(time) < 86400000 ? clock(time) : ago(time)
+
 const icons = {
   check: 'M5 12.5 10 17 19 7', cross: 'M6 6 18 18M18 6 6 18', shield: 'M12 3 5 6v5c0 5 3 8 7 10 4-2 7-5 7-10V6Z',
   back: 'M15 5 8 12l7 7', send: 'M12 19V5M6 11l6-6 6 6', alert: 'M12 8v5M12 16.5v.5M10.3 4 2.8 17.2A2 2 0 0 0 4.5 20h15a2 2 0 0 0 1.7-2.8L13.7 4a2 2 0 0 0-3.4 0Z',

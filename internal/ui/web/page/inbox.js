@@ -1,5 +1,5 @@
 // What waits for you.
-import { el, icon, badge, ago, clock, arrange, keeper, refill, visible } from './dom.js'
+import { el, icon, badge, since, clock, arrange, keeper, refill, visible } from './dom.js'
 import { card } from './card.js'
 import { state, main, wide, toast, titleOf, agentName, sessionOf, aboutLine, factsOf } from './state.js'
 
@@ -69,7 +69,7 @@ const lately = (one) => {
     el('span', { class: `disc ${kind}`, 'aria-hidden': 'true' }, icon(kind === 'no' ? 'cross' : kind ? 'check' : 'stop')),
     el('span', { class: 'session-main' }, el('span', { class: 'done-what' }, aboutLine(one)),
       el('span', { class: 'session-doing' }, el('span', { class: 'cut' }, `${outcome(one)} · ${titleFor(one)}`))),
-    one.endedAt ? el('span', { class: 'when', 'data-since': one.endedAt }, ago(one.endedAt)) : null))
+    one.endedAt ? el('span', { class: 'when', 'data-since': one.endedAt }, since(one.endedAt)) : null))
 }
 
 let home = null
@@ -118,7 +118,7 @@ const keepers = { home: keeper(), rail: keeper(), done: keeper() }
 
 const row = (one) => el('button', { type: 'button', 'data-for': one.id, 'data-session': one.session, class: `queued risk-${one.risk || 'normal'}`, onclick: () => open(one.id) }, badge(one.agent, 'small'),
   el('span', { class: 'session-main' },
-    el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleFor(one)), el('span', { class: 'when', 'data-since': one.createdAt }, ago(one.createdAt))),
+    el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleFor(one)), el('span', { class: 'when', 'data-since': one.createdAt }, since(one.createdAt))),
     el('span', { class: 'session-doing' }, one.risk === 'high' ? icon('alert') : null, aboutLine(one))))
 
 const waiting = () => [...state.requests.values()].sort((a, b) => new Date(a.createdAt) - new Date(b.createdAt))

@@ -31,7 +31,7 @@ export const claim = async (code, paired) => {
     const digits = await keys.digits(code, pair.public, said.nonce)
     main.replaceChildren(el('div', { class: 'pair' }, el('img', { src: '/icon.svg', alt: '', width: 76, height: 76 }), el('h1', {}, 'Compare these digits'),
       el('p', { class: 'digits', role: 'img', 'aria-label': digits.split('').join(' ') }, digits.split('').map((d) => el('span', {}, d))),
-      el('p', {}, 'Your terminal shows four digits, too. Confirm there if they’re the same.'),
+      el('p', {}, 'Pairing with ', el('b', {}, location.hostname), '. If your terminal shows the same digits, confirm there. If not, press Ctrl-C there.'),
       el('p', { class: 'quiet-text', role: 'status' }, 'Waiting for your terminal…')))
     for (;;) {
       await new Promise((done) => setTimeout(done, 700))

@@ -1,5 +1,5 @@
 // What the page knows, and what its views share.
-import { el, icon, ago, base, badge, short, arrange, keeper, visible } from './dom.js'
+import { el, icon, since, base, badge, short, arrange, keeper, visible } from './dom.js'
 
 export const main = document.getElementById('main')
 
@@ -106,7 +106,7 @@ export const factsOf = (one, usage = one.usage) => el('dl', { class: 'facts' }, 
 const row = (one, shown) => el('li', {}, el('a', { class: `session is-${one.status} ${risky(one) ? 'is-risky' : ''}`, href: `#/session/${encodeURIComponent(one.id)}`, 'aria-current': one.id === shown ? 'page' : null },
   badge(one.agent, 'small', one.status),
   el('span', { class: 'session-main' },
-    el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleOf(one)), el('span', { class: 'when', 'data-since': one.since }, ago(one.since))),
+    el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleOf(one)), el('span', { class: 'when', 'data-since': one.since }, since(one.since))),
     el('span', { class: 'session-doing' }, el('span', { class: 'hidden' }, `${statusWords[one.status] || one.status}: `), risky(one) ? icon('alert') : null, asking(one) ? aboutLine(asking(one), answerThere(one)) : el('span', { class: 'cut' }, doing(one))),
     el('span', { class: 'session-place' }, one.host ? el('span', { class: 'host' }, one.hostReadOnly ? `${one.host} (read-only)` : one.host) : null, el('span', { class: 'cut' }, `${agentName(one.agent)} · ${base(one.cwd) || '/'}`)))))
 
@@ -165,7 +165,7 @@ export const drawSessions = (shown, requests) => {
 // nothing once that's over.
 export const drawLeft = (node) => {
   const seconds = (new Date(node.dataset.until) - Date.now() - state.skew) / 1000
-  node.textContent = seconds <= 0 ? '' : `back to ${visible(node.dataset.to)} in ${seconds < 60 ? `${Math.ceil(seconds / 10) * 10}s` : seconds < 7200 ? `${Math.round(seconds / 60)}m` : `${Math.floor(seconds / 3600)}h`}`
+  node.textContent = seconds <= 0 ? '' : `Goes back to ${visible(node.dataset.to)} in ${seconds < 60 ? `${Math.ceil(seconds / 10) * 10}s` : seconds < 7200 ? `${Math.round(seconds / 60)}m` : `${Math.floor(seconds / 3600)}h`}`
   node.classList.toggle('soon', seconds < 120)
   return node
 }

@@ -2,11 +2,24 @@
 import { el, base, badge, hueOf } from './dom.js'
 import { state, main, agentName } from './state.js'
 
-const dollars = (value) => value == null ? '–' : value > 0 && value < 0.005 ? '<$0.01' : value >= 1000 ? `$${Math.round(value).toLocaleString('en')}` : `$${value.toFixed(2)}`
+const inCents = (value) => Math.round(value * 100 + 1e-6)
+
+const dollars = (value) => value == null ? '–' : value > 0 && value < 0.005 ? '<$0.01' : value >= 1000 ? `$${Math.round(value).toLocaleString('en')}` : `$${(inCents(value) / 100).toFixed(2)}`
 
 const short = (n) => n >= 1e9 ? `${(n / 1e9).toFixed(1)}B` : n >= 1e6 ? `${(n / 1e6).toFixed(1)}M` : n >= 1e3 ? `${(n / 1e3).toFixed(1)}k` : String(n)
 
 const tokens = (row) => row.inputTokens + row.outputTokens + row.cacheReadTokens + row.cacheCreationTokens
+
+// rounded rounds costs to cents so that they add up to what their sum is rounded to.
+const rounded = (parts) => {
+  let [sum, said] = [0, 0]
+  return parts.map((one) => {
+    sum += one.cost
+    const cents = inCents(sum) - said
+    said += cents
+    return { ...one, cost: cents / 100 || one.cost }
+  })
+}
 
 const meter = (part) => {
   const bar = el('span')
@@ -29,13 +42,13 @@ const inWords = (text) => {
 
 const until = (time) => {
   const minutes = Math.round((new Date(time) - Date.now()) / 60000)
-  if (minutes <= 0) return 'resets now'
-  return minutes < 60 ? `resets in ${minutes} min` : minutes < 2880 ? `resets in ${Math.round(minutes / 60)} h` : `resets in ${Math.round(minutes / 1440)} days`
+  if (minutes <= 0) return 'Resets now'
+  return minutes < 60 ? `Resets in ${minutes} min` : minutes < 2880 ? `Resets in ${Math.round(minutes / 60)} h` : `Resets in ${Math.round(minutes / 1440)} days`
 }
 
 const chart = (days) => {
   const most = Math.max(...days.map((d) => d.cost), 0.000001)
-  return el('ol', { class: 'chart' }, days.map((d) => {
+  return el('ol', { class: 'chart' }, days.map((d, i) => {
     const bar = el('span', { class: 'bar' }, d.agents.map(({ name, cost }) => {
       const piece = el('span', { class: 'of-agent' })
       piece.style.setProperty('--hue', hueOf(name))
@@ -43,7 +56,7 @@ const chart = (days) => {
       return piece
     }))
     bar.style.setProperty('--part', d.cost / most)
-    return el('li', {}, el('b', { 'aria-hidden': 'true' }, d.cost >= 10 ? `$${Math.round(d.cost)}` : d.cost ? dollars(d.cost) : '–'), bar, el('span', { class: 'hidden' }, `${d.date.toLocaleDateString('en', { weekday: 'long' })}: ${dollars(d.cost)}`), el('span', { 'aria-hidden': 'true' }, d.date.toLocaleDateString('en', { weekday: 'short' })))
+    return el('li', {}, el('b', { 'aria-hidden': 'true' }, d.cost >= 10 ? `$${Math.round(d.cost)}` : d.cost ? dollars(d.cost) : '–'), bar, el('span', { class: 'hidden' }, `${d.date.toLocaleDateString('en', { weekday: 'long' })}: ${dollars(d.cost)}`), el('span', { 'aria-hidden': 'true' }, i + 1 < days.length ? d.date.toLocaleDateString('en', { weekday: 'short' }) : 'Today'))
   }))
 }
 
@@ -61,7 +74,7 @@ export const usageView = async () => {
   try { said = await state.api.get(`/api/usage?since=${encodeURIComponent(first.toISOString())}`) } catch (failure) { return boot.replaceWith(el('p', { class: 'error', role: 'alert' }, `Usage can’t be read: ${failure.message}`)) }
   boot.remove()
   const { report, limits, budgets } = said
-  const by = (key, from = report.rows) => [...Map.groupBy(from.filter((row) => row[key]), (row) => row[key])].map(([name, rows]) => ({ name, ...add(rows) })).sort((a, b) => b.cost - a.cost || b.tokens - a.tokens)
+  const by = (key, from = report.rows) => rounded([...Map.groupBy(from.filter((row) => row[key]), (row) => row[key])].map(([name, rows]) => ({ name, ...add(rows) })).sort((a, b) => b.cost - a.cost || b.tokens - a.tokens))
   const add = (rows) => rows.reduce((sum, row) => ({ cost: sum.cost + (row.costUSD || 0), tokens: sum.tokens + tokens(row) }), { cost: 0, tokens: 0 })
   const days = Array.from({ length: 7 }, (_, i) => { const d = new Date(first); d.setDate(d.getDate() + i); return d })
   const perDay = days.map((d) => {
