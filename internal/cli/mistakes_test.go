@@ -29,6 +29,22 @@ func TestMistakes(t *testing.T) {
 		{"guard destructive.rm-broad", "did you mean `hookmux guard show destructive.rm-broad`?"},
 		{"why --event PreToolUse", "--event needs a payload"},
 		{"away --until 18:00", "`hookmux away` lasts until `hookmux away --end`"},
+		{"usage --since 3h", "--since counts whole days; write today, 2d"},
+		{"daemon stat", "did you mean `hookmux daemon status`?"},
+		{"ls -al", "did you mean `hookmux ps --all`?"},
+		{"rules test 'git_push_origin_main'", "did you mean `hookmux why 'git push origin main'`?"},
+		{"guard test 'git_push_origin_main'", "did you mean `hookmux why 'git push origin main'`?"},
+		{"config list nosuch", `there's no group "nosuch"; choose from `},
+		{"config list inbox.wait", "did you mean `hookmux config get inbox.wait`?"},
+		{"hooks show x", "did you mean `hookmux hooks list`?"},
+		{"trust .", "did you mean `hookmux trust`?"},
+		{"config show", "did you mean `hookmux config list`?"},
+		{"config show inbox.wait", "did you mean `hookmux config get inbox.wait`?"},
+		{"rules mode block no-push", "the rule comes first: `hookmux rules mode no-push block`"},
+		{"hooks mode log no-prod", "the hook comes first: `hookmux hooks mode no-prod log`"},
+		{"off --end", "`hookmux on` turns everything on again"},
+		{"daemon --restart", "did you mean `hookmux daemon restart`?"},
+		{"guard show rm-broad", `did you mean "destructive.rm-broad"?`},
 		{"skip --all", "answer one request at a time"},
 		{"inbox -a claude", "it shows every agent's requests"},
 		{"log --since yestrday", "did you mean yesterday?"},
@@ -308,6 +324,9 @@ func TestMistakes(t *testing.T) {
 			args := strings.Fields(strings.ReplaceAll(test.line, "''", "\x00"))
 			for i := range args {
 				args[i] = strings.ReplaceAll(args[i], "\x00", "")
+				if quoted, ok := strings.CutPrefix(args[i], "'"); ok { // 'two_words' are one argument
+					args[i] = strings.ReplaceAll(strings.TrimSuffix(quoted, "'"), "_", " ")
+				}
 			}
 			var out, errs bytes.Buffer
 			code := runCommandLine(&cmdutil.App{Args: args, Environ: env, Stdin: strings.NewReader(""), Stdout: &out,

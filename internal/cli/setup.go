@@ -181,7 +181,7 @@ func askWaits(app *cmdutil.App, states []agents.HookState) (done []string, err e
 			if err != nil {
 				return done, err
 			}
-			if word == "" || app.InputEnded(word) {
+			if word == "" || strings.EqualFold(word, "n") || strings.EqualFold(word, "no") || app.InputEnded(word) {
 				break
 			}
 			command := []string{"config", "set", key, word}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
@@ -54,6 +56,9 @@ func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func
 		return nil, err
 	}
 	var unknown error
+	if meansAll(name) {
+		return nil, cmdutil.UsageError("there's no request %q; answer one request at a time, or several in the live view: `hookmux`", name)
+	}
 	if name != "" {
 		item, err := c.Request(ctx, name)
 		if err == nil {
@@ -98,12 +103,13 @@ func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func
 	return nil, cmdutil.FailWith(cmdutil.ExitFailed, "no requests are waiting")
 }
 
-// notARequest explains a name that no request has: a word for all of them, or a session that
-// waits for nothing.
+// meansAll reports whether a name is a word for all requests.
+func meansAll(name string) bool {
+	return slices.Contains([]string{"all", "everything", "*"}, strings.ToLower(name))
+}
+
+// notARequest explains a name that no request has: a session may have it that waits for nothing.
 func notARequest(ctx context.Context, c *client.Client, name string, waiting int, unknown error) error {
-	if slices.Contains([]string{"all", "everything", "*"}, strings.ToLower(name)) {
-		return cmdutil.UsageError("there's no request %q; answer one request at a time, or several in the live view: `hookmux`", name)
-	}
 	if s, err := c.Session(ctx, name); err == nil && strings.HasPrefix(s.ID, name) {
 		return &sessionError{cmdutil.UsageError("session %s has no request waiting; `hookmux inbox` lists the requests", name)}
 	}
@@ -132,15 +138,33 @@ func sessionTitles(ctx context.Context, c *client.Client) map[string]string {
 }
 
 // nameFits reports whether name means a request: part of its title, the beginning of its
-// session's ID, or part of what it asks. Fewer than three characters would fit too many.
+// session's ID, or part of what it asks, from the beginning of a word. Fewer than three characters would fit too many.
 func nameFits(item *client.Request, title, name string) bool {
 	name = strings.ToLower(name)
 	if name != "" && len(name) < 3 {
 		return false
 	}
-	return strings.Contains(strings.ToLower(title), name) || strings.HasPrefix(strings.ToLower(item.Session), name) ||
-		strings.Contains(strings.ToLower(item.Shown), name)
+	return hasWords(title, name) || strings.HasPrefix(strings.ToLower(item.Session), name) || hasWords(item.Shown, name)
 }
+
+// hasWords reports whether name, in lower case, occurs in text at the beginning of a word.
+func hasWords(text, name string) bool {
+	text = strings.ToLower(text)
+	for at := 0; ; {
+		i := strings.Index(text[at:], name)
+		if i < 0 {
+			return false
+		}
+		before, _ := utf8.DecodeLastRuneInString(text[:at+i])
+		first, size := utf8.DecodeRuneInString(name)
+		if at+i == 0 || !isLetter(before) || !isLetter(first) {
+			return true
+		}
+		at += i + size
+	}
+}
+
+func isLetter(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
 
 // showCard shows a request in full.
 func (ch *chosen) showCard(app *cmdutil.App) {

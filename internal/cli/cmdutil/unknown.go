@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -73,7 +74,7 @@ var meantBelow = map[string]map[string]string{
 	"hooks": {"create": "hooks new", "edit": "hooks set", "change": "hooks set", "update": "hooks set", "enable": "hooks on",
 		"disable": "hooks off", "events": "hooks discover", "types": "hooks discover", "check": "hooks test", "run": "hooks test", "show": "hooks list",
 		"status": "hooks list", "all": "hooks list"},
-	"daemon": {"kill": "daemon stop", "info": "daemon status", "show": "daemon status", "list": "daemon status", "foreground": "daemon run"},
+	"daemon": {"kill": "daemon stop", "stat": "daemon status", "stats": "daemon status", "info": "daemon status", "show": "daemon status", "list": "daemon status", "foreground": "daemon run"},
 	"config": {"delete": "config unset", "remove": "config unset", "rm": "config unset", "del": "config unset",
 		"reset": "config unset", "show": "config get", "confirm": "config accept", "schema": "schema"},
 	"agents": {"enable": "install", "add": "install", "install": "install", "on": "install", "hook": "install",
@@ -282,6 +283,9 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 	if command := firstThatRuns(parent.Root(), nounFirst(parent, name, rest), nil, len(rest) > 0); command != "" && below == "" {
 		return suggest(command)
 	}
+	if below == "" && name == "ls" && len(rest) > 0 && slices.Contains([]string{"-a", "-al", "-la", "-A", "-Al", "-lA"}, rest[0]) {
+		return suggest("ps --all")
+	}
 	if meant := PeriodMeant(strings.Join(words, " ")); below == "usage" && meant != "" && nearestWord(parent, below, name) != name {
 		return suggest("usage --since " + meant)
 	}
@@ -298,6 +302,9 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 		return UsageError("%s; %s", no, say)
 	}
 	if command := meantBelow[below][name]; command != "" {
+		if command == "config get" && len(rest) == 0 {
+			command = "config list"
+		}
 		commands := []string{command}
 		if noun, ok := strings.CutSuffix(command, " list"); ok && len(rest) == 1 {
 			commands = []string{noun + " show", command} // `hookmux guard status secrets`
@@ -322,6 +329,9 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 	if below == "trust" && strings.ContainsAny(name, "/.~") {
 		if info, err := os.Stat(words[0]); err != nil || !info.IsDir() {
 			return UsageError("there's no folder %s; run `hookmux trust` in the project's folder", words[0])
+		}
+		if filepath.Clean(words[0]) == "." {
+			return UsageError("trust takes no folder; did you mean `hookmux trust`?")
 		}
 		return UsageError("trust takes no folder; did you mean `cd %s && hookmux trust`?", words[0])
 	}
@@ -576,12 +586,11 @@ func swappedNoun(parent *cobra.Command, below string, words []string, nouns []No
 	return ""
 }
 
-// QuoteWords joins words so that a shell reads them back. The first one may be several words
-// of hookmux's own.
+// QuoteWords joins words so that a shell reads them back.
 func QuoteWords(words []string) string {
 	var out []string
 	for _, w := range words {
-		if strings.ContainsAny(w, "'\"\\$;|&<>()*?[]{}!#\n\t") || w == "" {
+		if strings.ContainsAny(w, " '\"\\$;|&<>()*?[]{}!#\n\t") || w == "" {
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 		out = append(out, w)
@@ -595,6 +604,9 @@ func UnknownSubcommand(path string, words, known []string) error {
 	no := fmt.Sprintf("there's no command \"%s %s\"", path, word)
 	program, below, _ := strings.Cut(path, " ")
 	if command := meantBelow[below][strings.ToLower(word)]; command != "" {
+		if strings.HasSuffix(command, " list") && len(words) > 1 && !isAgent(words[1]) {
+			rest = "" // a hook's name
+		}
 		return UsageError("%s; did you mean `%s %s%s`?", no, program, command, rest)
 	}
 	if near := probably(word, known); near != "" {

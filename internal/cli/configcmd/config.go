@@ -108,11 +108,29 @@ func groupArg(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 && isGroup(args[0]) {
 		return nil
 	}
-	return cmdutil.ExactArgs()(cmd, args)
+	if err := cmdutil.ExactArgs()(cmd, args); len(args) != 1 || isSetting(args[0]) || cmdutil.FlagNamed(cmd, args[0]) != nil {
+		return err
+	}
+	return cmdutil.UnknownName("group", args[0], groups(), "")
+}
+
+// groups returns the first words of settings.
+func groups() (list []string) {
+	for _, k := range config.Keys() {
+		if group, _, ok := strings.Cut(k.Name, "."); ok && !slices.Contains(list, group) {
+			list = append(list, group)
+		}
+	}
+	return list
+}
+
+func isSetting(name string) bool {
+	_, ok := config.Find(name)
+	return ok
 }
 
 func isGroup(name string) bool {
-	return slices.ContainsFunc(config.Keys(), func(k config.Key) bool { return strings.HasPrefix(k.Name, name+".") })
+	return slices.Contains(groups(), name)
 }
 
 // sayConfig lists settings: what differs from the default, or all with their meaning

@@ -53,7 +53,7 @@ func initCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Serve a fleet from this machine, and show how others join",
-		Long: `Starts hookmux-fleet, which the daemon keeps running, and makes this machine the fleet's
+		Long: `Serves a fleet from this machine, and shows how others join. It starts hookmux-fleet, which the daemon keeps running, and makes this machine the fleet's
 first operator. Other machines connect to it over TLS; each has its own key.
 
 With --nats, your own NATS cluster holds events on their way, on three nodes if you name
@@ -238,7 +238,7 @@ func joinCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "join CODE",
 		Short: "Add this machine to a fleet",
-		Long: `From now on, the fleet gets what agents do on this machine, with secrets removed, and its
+		Long: `Adds this machine to a fleet. From now on, the fleet gets what agents do on this machine, with secrets removed, and its
 operators can see and answer your agents' requests. Nothing from before is sent. To keep
 prompts, commands and results on this machine: hookmux config set fleet.content none`,
 		Example: "  hookmux fleet join hmf1-…\n  hookmux fleet join hmf1-… --name build",
@@ -392,7 +392,7 @@ func statusCommand(app *cmdutil.App) *cobra.Command {
 
 func removeCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "Remove a machine from the fleet and disconnect it",
+		Use: "remove NAME", Short: "Remove a machine from the fleet and disconnect it", Long: "Removes a machine from the fleet and disconnects it.",
 		Example: "  hookmux fleet remove build", Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := app.CallDaemon(cmd.Context(), wire.MethodFleetRemove, wire.FleetMemberParams{Member: args[0]}, nil); err != nil {
@@ -410,7 +410,7 @@ func leaveCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "leave",
 		Short: "Take this machine out of its fleet",
-		Long: `This also works while the fleet's server is away. The server then still lists this
+		Long: `Takes this machine out of its fleet. This also works while the fleet's server is away. The server then still lists this
 machine, and an operator has to remove it. On the machine that serves the fleet,
 --delete-fleet ends the fleet for every machine and deletes its journal.`,
 		Example: "  hookmux fleet leave\n  hookmux fleet leave --delete-fleet",

@@ -38,7 +38,7 @@ func pushCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "push FOLDER",
 		Short: "Replace the fleet's rules with those in a folder",
-		Long: `The rules and their examples are checked here, and again on every machine. A machine that
+		Long: `Replaces the fleet's rules with those in a folder. The rules and their examples are checked here, and again on every machine. A machine that
 finds anything wrong keeps the previous policy as a whole.`,
 		Example: "  hookmux fleet policy push ./rules",
 		Args:    cmdutil.ExactArgs("FOLDER"),
@@ -90,7 +90,7 @@ func policyStatusCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show which machines enforce the policy",
-		Long: `PROVEN is the latest call that an agent on that machine made under the policy. It proves
+		Long: `Shows which machines enforce the policy. PROVEN is the latest call that an agent on that machine made under the policy. It proves
 that the policy is enforced there, not only that it arrived.`,
 		Example: "  hookmux fleet policy status",
 		Args:    cmdutil.ExactArgs(),

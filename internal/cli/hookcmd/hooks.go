@@ -114,7 +114,7 @@ code 2 and the reason on stderr, or answers with JSON.`,
 			f.addScope(fl)
 		}},
 	{use: "set ID", short: "Change a hook",
-		long:    `Takes the flags of hookmux hooks add; what you don't name stays as it is.`,
+		long:    `Changes a hook. It takes the flags of hookmux hooks add; what you don't name stays as it is.`,
 		example: "  hookmux hooks set no-prod --timeout 30s\n  hookmux hooks set no-prod --match-command 'deploy (prod|live)'",
 		flags: func(f *hookFlags, fl *pflag.FlagSet) {
 			f.addDefinition(fl)
@@ -307,6 +307,9 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 		return setHookMode(app, cmd, f, rules.Off, rest[0])
 	case "mode":
 		mode, err := rulescmd.ParseMode(rest[1])
+		if _, swapped := rulescmd.ParseMode(rest[0]); err != nil && swapped == nil {
+			return cmdutil.UsageError("the hook comes first: `hookmux hooks mode %s %s`", rest[1], rest[0])
+		}
 		if err != nil || mode == rules.Asks {
 			return cmdutil.UnknownMode(rest[1], []string{"off", "log", "block"})
 		}

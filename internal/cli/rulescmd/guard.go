@@ -277,7 +277,11 @@ func findGuard(name string) (string, error) {
 		if strings.Contains(short, ".") {
 			return "", cmdutil.UnknownName("rule", short, guardRules(), "hookmux guard list --rules")
 		}
-		return "", cmdutil.UnknownName("guard", name, GuardNames(), "hookmux guard list")
+		known := GuardNames()
+		if isShort := func(rule string) bool { return strings.HasSuffix(rule, "."+short) }; slices.ContainsFunc(guardRules(), isShort) {
+			known = guardRules()
+		}
+		return "", cmdutil.UnknownName("guard", name, known, "hookmux guard list --rules")
 	}
 	return short, nil
 }

@@ -251,6 +251,9 @@ func modeCommand(app *cmdutil.App) *cobra.Command {
 		Example: "  hookmux rules mode no-push-to-main ask", Args: cmdutil.ExactArgs("NAME", "MODE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			mode, err := ParseMode(args[1])
+			if _, swapped := ParseMode(args[0]); err != nil && swapped == nil {
+				return cmdutil.UsageError("the rule comes first: `hookmux rules mode %s %s`", args[1], args[0])
+			}
 			if err != nil {
 				return err
 			}

@@ -53,7 +53,13 @@ daemon restarts, -f waits for it.`,
 		Example: "  hookmux log\n  hookmux log -f\n  hookmux log --decision deny --since 7d\n" +
 			"  hookmux log --text 'database migration'\n" +
 			"  hookmux log -f -a codex --kind tool.before --json",
-		Args: cmdutil.ExactArgs(),
+		Args: func(cmd *cobra.Command, args []string) error {
+			err := cmdutil.ExactArgs()(cmd, args)
+			if len(args) == 1 && cmd.Context() != nil && isSessionID(cmd.Context(), app, args[0]) {
+				return cmdutil.UsageError("unexpected argument %q; did you mean `hookmux log --session %[1]s`?", args[0])
+			}
+			return err
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			flags.textGiven = cmd.Flags().Changed("text")
 			return flags.run(cmd.Context(), app)
@@ -71,7 +77,7 @@ daemon restarts, -f waits for it.`,
 	f.StringVar(&flags.host, "host", "", "only this other machine; all for every one")
 	f.StringVar(&flags.since, "since", "", "nothing older: 1h, 2d, 2026-01-31, 2026-01-31T12:00:00Z")
 	f.StringVar(&flags.until, "until", "", "nothing newer")
-	f.IntVarP(&flags.limit, "limit", "n", 0, "at most this many; with -f, begin with the last N events")
+	f.IntVarP(&flags.limit, "limit", "n", 0, "only the newest N events, or with --after the next N; with -f, begin with the last N")
 	f.IntVar(&flags.count, "count", 0, "with -f, stop after this many events")
 	f.StringVar(&flags.after, "after", "", "only what follows this cursor (0: everything)")
 	f.BoolVar(&flags.ids, "ids", false, "show the ID of each event, for hookmux why")
@@ -105,12 +111,10 @@ func (f *logFlags) run(ctx context.Context, app *cmdutil.App) (err error) {
 	if f.count != 0 {
 		return cmdutil.UsageError("--count needs --follow; use -n")
 	}
-	if f.since == "" && f.after == "" {
-		q.Newest = true
-		if q.Limit == 0 {
-			q.Limit = 50
-		}
+	if f.since == "" && f.after == "" && q.Limit == 0 {
+		q.Limit = 50
 	}
+	q.Newest = f.after == "" && q.Limit > 0
 	last, unsearched, err := f.printStored(ctx, app, q)
 	if err == nil && unsearched > 0 {
 		fmt.Fprintf(app.Stderr, "%d events weren't searched: they aren't in the search index (`hookmux status` shows "+

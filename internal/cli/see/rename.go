@@ -14,10 +14,9 @@ import (
 func RenameCommand(app *cmdutil.App) *cobra.Command {
 	var auto bool
 	cmd := &cobra.Command{
-		Use:    "rename SESSION TITLE | SESSION --auto",
-		Hidden: true,
-		Short:  "Give a session a title; --auto lets the agent name it again",
-		Long: "Your title stays until --auto; the agent's own titles no longer replace it.\n" +
+		Use:   "rename SESSION TITLE | SESSION --auto",
+		Short: "Give a session a title; --auto lets the agent name it again",
+		Long: "Gives a session a title, which the agent's own titles don't replace until --auto.\n" +
 			cmdutil.SessionNames,
 		Example: `  hookmux rename %3 "payment bug"
   hookmux rename "payment bug" --auto`,

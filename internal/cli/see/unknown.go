@@ -136,6 +136,21 @@ func (f *logFlags) checkNames(ctx context.Context, app *cmdutil.App) error {
 	return f.checkSessionAndTool(ctx, app, recorded)
 }
 
+// isSessionID reports whether a session's ID begins with word.
+func isSessionID(ctx context.Context, app *cmdutil.App, word string) bool {
+	c, err := askDaemon(ctx, app)
+	if err != nil || len(word) < 4 {
+		return false
+	}
+	var d *client.SessionDetail
+	if c != nil {
+		d, err = c.Session(ctx, word)
+	} else {
+		d, err = storedSession(app, word)
+	}
+	return err == nil && strings.HasPrefix(d.ID, word)
+}
+
 // checkSessionAndTool rejects a session that doesn't exist and a tool that no recorded call
 // used. While you follow, either may still come.
 func (f *logFlags) checkSessionAndTool(ctx context.Context, app *cmdutil.App, recorded func(wire.Filter) (bool, error)) error {

@@ -116,8 +116,9 @@ func ParseSince(value string, now time.Time) (time.Time, error) {
 	if err != nil || span <= 0 {
 		return time.Time{}, cmdutil.BadMoment("--since", value, "today, 7d, 2026-11-01 or all")
 	}
-	if const24 := 24 * time.Hour; span%const24 == 0 {
-		return midnight.AddDate(0, 0, 1-int(span/const24)), nil
+	const day = 24 * time.Hour
+	if span%day != 0 {
+		return time.Time{}, cmdutil.UsageError("--since counts whole days; write today, 2d, 7d, a day (2026-11-01), or all")
 	}
-	return now.Add(-span), nil
+	return midnight.AddDate(0, 0, 1-int(span/day)), nil
 }

@@ -20,7 +20,7 @@ func pairCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pair",
 		Short: "Let a phone or browser answer your agents",
-		Long: `Shows a QR code for your phone's camera. It's good for one device and two minutes.
+		Long: `Lets a phone or browser answer your agents. It shows a QR code for your phone's camera. It's good for one device and two minutes.
 The device and this terminal then show four digits: confirm only if they are the same.
 On an iPhone, add the page to the Home Screen first and paste the link there.`,
 		Example: "  hookmux web pair\n  hookmux web pair --open\n  hookmux web pair --read --name \"kitchen tablet\"",
