@@ -37,6 +37,7 @@ func TestMistakes(t *testing.T) {
 		{"config list nosuch", `there's no group "nosuch"; choose from `},
 		{"config list inbox.wait", "did you mean `hookmux config get inbox.wait`?"},
 		{"hooks show x", "did you mean `hookmux hooks list`?"},
+		{"why 01m7abcdef-hijkl", "there's no event 01m7abcdef-hijkl"},
 		{"trust .", "did you mean `hookmux trust`?"},
 		{"config show", "did you mean `hookmux config list`?"},
 		{"config show inbox.wait", "did you mean `hookmux config get inbox.wait`?"},

@@ -27,7 +27,7 @@ func CommandPages() []CommandPage {
 }
 
 // scriptCommands are those that help leaves out and other pages use.
-var scriptCommands = []string{"feed", "forget", "mcp", "rename", "schema", "shell-init"}
+var scriptCommands = []string{"feed", "forget", "mcp", "schema", "shell-init"}
 
 func writeIndexRow(b *strings.Builder, cmd *cobra.Command) {
 	about := cmd.Short

@@ -184,6 +184,10 @@ func askWaits(app *cmdutil.App, states []agents.HookState) (done []string, err e
 			if word == "" || strings.EqualFold(word, "n") || strings.EqualFold(word, "no") || app.InputEnded(word) {
 				break
 			}
+			if _, err := config.ParseSpan(word); err != nil {
+				fmt.Fprintf(app.Stdout, "%q isn't a time; write one such as 2m, or press Enter\n", word)
+				continue
+			}
 			command := []string{"config", "set", key, word}
 			if _, ok := runStep(app, command); ok {
 				done = append(done, "hookmux "+strings.Join(command, " "))

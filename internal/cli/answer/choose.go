@@ -175,18 +175,22 @@ func (ch *chosen) showCard(app *cmdutil.App) {
 }
 
 // onlyOne rejects a name that fits several requests.
-func (ch *chosen) onlyOne() error {
+func (ch *chosen) onlyOne(app *cmdutil.App) error {
 	if len(ch.others) == 0 {
 		return nil
 	}
-	return cmdutil.UsageError("%d requests are waiting; name one by its ID:\n%s", len(ch.others)+1, ch.listAll())
+	return cmdutil.UsageError("%d requests are waiting; name one by its ID:\n%s", len(ch.others)+1, ch.listAll(app))
 }
 
 // listAll returns a line for each request that may be meant.
-func (ch *chosen) listAll() string {
+func (ch *chosen) listAll(app *cmdutil.App) string {
+	most := 60
+	if app.Columns() == 0 { // a program reads it: nothing is cut
+		most = 0
+	}
 	var rows [][]string
 	for _, one := range append([]client.Request{ch.item}, ch.others...) {
-		rows = append(rows, []string{"  " + termsafe.Line(one.ID, 20), termsafe.Line(one.Agent, 20), termsafe.Line(about(&one), 60)})
+		rows = append(rows, []string{"  " + termsafe.Line(one.ID, 20), termsafe.Line(one.Agent, 20), termsafe.Line(about(&one), most)})
 	}
 	var b strings.Builder
 	text.Table(&b, rows, 0)

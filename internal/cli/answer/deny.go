@@ -29,7 +29,7 @@ waiting.
 			}
 			every := func(*client.Request) bool { return true }
 			ch, err := chooseRequest(cmd.Context(), app, name, every)
-			if errors.As(err, new(*sessionError)) {
+			if errors.As(err, new(*sessionError)) || meansAll(name) && reason == "" {
 				return err
 			}
 			if err != nil {
@@ -43,7 +43,7 @@ waiting.
 				}
 				return err
 			}
-			if err := ch.onlyOne(); err != nil {
+			if err := ch.onlyOne(app); err != nil {
 				return err
 			}
 			if reason != "" && !ch.byID {

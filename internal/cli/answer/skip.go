@@ -26,7 +26,7 @@ that asked continues. With no REQUEST, skips the only one that's waiting.
 			if err != nil {
 				return err
 			}
-			if err := ch.onlyOne(); err != nil {
+			if err := ch.onlyOne(app); err != nil {
 				return err
 			}
 			result, err := ch.client.Skip(cmd.Context(), ch.item.ID)

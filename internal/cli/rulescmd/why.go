@@ -124,6 +124,8 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 		return sayWhy(ctx, app, call, w.asJSON)
 	case len(args) == 1 && looksLikeID(args[0]) && len(args[0]) < 10 && isEventID((args[0] + "0000000000")[:10]):
 		return cmdutil.UsageError("%q is too short for an event ID; write at least its first 10 characters", args[0])
+	case len(args) == 1 && looksLikeID(args[0]) && len(args[0]) >= 10:
+		return cmdutil.UsageError("there's no event %s; `hookmux log --ids` lists them", args[0])
 	case len(args) == 1 && looksLikeID(args[0]):
 		return cmdutil.UsageError("%q isn't an event ID; `hookmux log --ids` shows them", args[0])
 	case len(args) == 1 && (isRule(args[0]) || slices.Contains(GuardNames(), args[0])):

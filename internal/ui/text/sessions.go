@@ -432,8 +432,12 @@ func (s Style) SessionAbout(w io.Writer, d *wire.SessionDetail, now time.Time, l
 	if live {
 		line("session", termsafe.Line(one.ID, 0))
 	} else {
+		most := 200
+		if s.Width <= 0 { // a program reads it: nothing is cut
+			most = 0
+		}
 		for _, ask := range one.Asks {
-			line("waiting for", termsafe.Line(ask, 200))
+			line("waiting for", termsafe.Line(ask, most))
 		}
 		if !slices.Contains(one.Asks, one.Tool) {
 			line("activity", termsafe.Line(one.Tool, 120))
