@@ -281,7 +281,7 @@ func findGuard(name string) (string, error) {
 		if isShort := func(rule string) bool { return strings.HasSuffix(rule, "."+short) }; slices.ContainsFunc(guardRules(), isShort) {
 			known = guardRules()
 		}
-		return "", cmdutil.UnknownName("guard", name, known, "hookmux guard list --rules")
+		return "", cmdutil.UnknownName("guard", name, known, "hookmux guard list")
 	}
 	return short, nil
 }
