@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -198,5 +199,17 @@ func TestAgentCount(t *testing.T) {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%s doesn't say %q", file, want)
 		}
+	}
+	tested := regexp.MustCompile(`\d+ are tested with the real agent`)
+	generated, err := os.ReadFile(filepath.Join("..", "..", "docs", "agents.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := tested.Find(generated); want == nil || !bytes.Contains(readme, want) {
+		t.Errorf("README.md doesn't say %q, as docs/agents.md does", want)
 	}
 }
