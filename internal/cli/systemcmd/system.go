@@ -23,7 +23,7 @@ func SystemCommand(app *cmdutil.App) *cobra.Command {
 		Use:   "system",
 		Short: "Have the operating system keep what agents must not touch",
 		Long: `The optional system service (Linux with systemd) keeps your accepted settings, rules,
-permissions, PIN and keys where no program that runs as you can read, change or delete
+permissions, PIN and keys where no program that runs as you can change or delete
 them, and gives them only to a daemon that none of your programs can debug or replace.
 Without a command, shows whether it's installed.`,
 		Example: "  hookmux system status\n  sudo hookmux system install\n  sudo hookmux system uninstall",
